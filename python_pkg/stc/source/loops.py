@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from types import CodeType, FrameType
 from typing import Any
 
-from .places import cell_of
+from .places import cell_of, is_user_code
 
 # Wrappers that give one turn for each turn of what they wrap.
 _TRANSPARENT = {"enumerate", "tqdm", "trange", "tqdm_notebook", "track", "iter", "list", "tuple", "reversed", "sorted"}
@@ -34,14 +34,26 @@ class _Unknown(Exception):
     pass
 
 
-def enclosing_turns(frame: FrameType | None, stop: FrameType | None = None) -> LoopCount | None:
-    """Total turns of the `for` loops around ``frame``'s line and those of its callers up to ``stop``.
+def enclosing_turns(frame: FrameType | None, entered: tuple[FrameType, int] | None = None) -> LoopCount | None:
+    """Total turns of the `for` loops around ``frame``'s line and around the calls that led there.
 
+    The walk goes outwards through libraries (a trainer's loop counts) to the user's code and ends where that was called from.
+    ``entered`` is the frame and line of a `with` block that the run is; loops around the block are not part of it.
     None where there is no loop, or where a loop's length cannot be known (a `while`, a generator).
     """
-    turns, texts, seen = 1, [], 0
-    while frame is not None and frame is not stop and seen < _MAX_FRAMES:
+    turns, texts, in_user_code = 1, [], False
+    for _ in range(_MAX_FRAMES):
+        if frame is None:
+            break
+        filename = frame.f_code.co_filename
+        mine = is_user_code(filename)
+        if in_user_code and not mine:
+            break
+        in_user_code = in_user_code or mine
+        here = entered is not None and frame is entered[0]
         for loop in reversed(_loops_at(frame.f_code, frame.f_lineno)):
+            if here and entered is not None and loop.lineno <= entered[1]:
+                continue
             if isinstance(loop, ast.While):
                 return None
             try:
@@ -50,8 +62,9 @@ def enclosing_turns(frame: FrameType | None, stop: FrameType | None = None) -> L
                 return None
             turns *= length
             texts.append(f"for {ast.unparse(loop.target)} in {ast.unparse(loop.iter)}")
+        if here:
+            break
         frame = frame.f_back
-        seen += 1
     if not texts:
         return None
     return LoopCount(turns, "; ".join(reversed(texts)))

@@ -1,0 +1,63 @@
+"""Being told when torch starts and stops compiling, and keeping the training going when a compiler fails."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+
+@contextmanager
+def around_compiles(before: Callable[[], None], after: Callable[[], None]) -> Iterator[None]:
+    """Call ``before`` and ``after`` around each compile (tracing included) while the context lasts.
+
+    Raises:
+        AttributeError, ImportError: this torch has no such callbacks.
+    """
+    from torch._dynamo.callback import callback_handler
+
+    def started(_: Any) -> None:
+        before()
+
+    def ended(_: Any) -> None:
+        after()
+
+    callback_handler.register_start_callback(started)
+    callback_handler.register_end_callback(ended)
+    try:
+        yield
+    finally:
+        with suppress(ValueError):
+            callback_handler.remove_start_callback(started)
+        with suppress(ValueError):
+            callback_handler.remove_end_callback(ended)
+
+
+class _Quiet(logging.Filter):
+    """Holds back torch's own long warnings about what the report says in a sentence."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        return record.levelno > logging.WARNING
+
+
+@contextmanager
+def soft_errors() -> Iterator[None]:
+    """While it lasts, a frame that cannot be compiled runs eager instead of raising, and torch does not log it at length.
+
+    A user's own error inside a compiled region then surfaces as eager raises it, since the frame is run again by Python.
+    """
+    from torch._dynamo import config
+
+    quiet = _Quiet()
+    loggers = [logging.getLogger(f"torch._dynamo.{name}") for name in ("convert_frame", "exc", "variables.builder")]
+    before = config.suppress_errors
+    config.suppress_errors = True
+    for logger in loggers:
+        logger.addFilter(quiet)
+    try:
+        yield
+    finally:
+        config.suppress_errors = before
+        for logger in loggers:
+            logger.removeFilter(quiet)

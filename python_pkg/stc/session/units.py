@@ -1,0 +1,96 @@
+"""The models and optimizers a run meets, and how each runs now: eager, compiled, or given up."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
+
+from stc.record.events import Event, UnitSeen
+from stc.record.types import Failure, Location, Unit
+from stc.source.places import is_user_code, locate
+
+
+class Units:
+    """Keeps one `Unit` record for each model or optimizer and emits it when it changes."""
+
+    def __init__(self, emit: Callable[[Event], None]) -> None:
+        self._emit = emit
+        self._units: dict[str, Unit] = {}
+
+    def add(self, kind: str, value: Any, *, frame: FrameType | None, parameters: int | None) -> str:
+        """A model or optimizer met for the first time; returns its id."""
+        count = sum(1 for u in self._units.values() if u.kind == kind)
+        identity = f"{kind}-{count + 1}"
+        caller = user_frame(frame)
+        self._put(
+            Unit(
+                id=identity,
+                kind="model" if kind == "model" else "optimizer",
+                name=name_of(value, frame) or type(value).__name__,
+                type=type(value).__name__,
+                state="found",
+                parameters=parameters,
+                location=place_of(caller) if caller is not None else None,
+            )
+        )
+        return identity
+
+    def change(self, identity: str, **fields: Any) -> None:
+        import msgspec
+
+        before = self._units[identity]
+        after = msgspec.structs.replace(before, **fields)
+        if after != before:
+            self._put(after)
+
+    def fail(self, identity: str, error: BaseException) -> None:
+        self.change(identity, state="failed", failure=Failure(type=type(error).__name__, message=first_line(error)))
+
+    def get(self, identity: str) -> Unit:
+        return self._units[identity]
+
+    def all(self) -> list[Unit]:
+        return list(self._units.values())
+
+    def _put(self, unit: Unit) -> None:
+        self._units[unit.id] = unit
+        self._emit(UnitSeen(unit=unit))
+
+
+def first_line(error: BaseException) -> str:
+    text = str(error).strip()
+    return text.splitlines()[0] if text else type(error).__name__
+
+
+def user_frame(frame: FrameType | None) -> FrameType | None:
+    """The nearest frame, outwards, that is the user's own code."""
+    while frame is not None and not is_user_code(frame.f_code.co_filename):
+        frame = frame.f_back
+    return frame
+
+
+def place_of(frame: FrameType) -> Location:
+    name = frame.f_code.co_name
+    return locate(frame.f_code.co_filename, frame.f_lineno, function=None if name == "<module>" else name)
+
+
+def name_of(value: Any, frame: FrameType | None, depth: int = 12) -> str | None:
+    """What the user's code calls this object: a variable of a caller, or an attribute of its `self`."""
+    while frame is not None and depth:
+        if is_user_code(frame.f_code.co_filename):
+            for name, held in frame.f_locals.items():
+                if held is value and not name.startswith("_") and name != "self":
+                    return name
+            owner = frame.f_locals.get("self")
+            for name, held in list(getattr(owner, "__dict__", {}).items()):
+                if held is value:
+                    return f"self.{name}"
+        frame = frame.f_back
+        depth -= 1
+    return None
+
+
+def caller(level: int = 1) -> FrameType | None:
+    return sys._getframe(level + 1)
