@@ -1,0 +1,45 @@
+"""The websocket that tells the panel which runs changed. It only speaks; what a client sends is ignored."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from jupyter_core.utils import ensure_async
+from jupyter_server.auth.decorator import ws_authenticated
+from jupyter_server.base.handlers import JupyterHandler
+from jupyter_server.base.websocket import WebSocketMixin
+from tornado.web import HTTPError
+from tornado.websocket import WebSocketHandler
+
+if TYPE_CHECKING:
+    from stc_server.watch import Watch
+
+
+class ChangesHandler(WebSocketMixin, WebSocketHandler, JupyterHandler):  # type: ignore[misc]  # jupyter_server is only partly typed
+    auth_resource = "stc"
+
+    def initialize(self, watch: Watch) -> None:
+        self.watch = watch
+
+    def set_default_headers(self) -> None:
+        """None of the page headers make sense on a websocket."""
+
+    @ws_authenticated
+    async def get(self, *args: Any, **kwargs: Any) -> None:
+        if not await ensure_async(self.authorizer.is_authorized(self, self.current_user, "read", self.auth_resource)):
+            raise HTTPError(403)
+        result = super().get(*args, **kwargs)
+        if result is not None:
+            await result
+
+    def open(self, *args: str, **kwargs: str) -> None:
+        super().open(*args, **kwargs)
+        self.watch.add(self)
+
+    def on_message(self, message: str | bytes) -> None:
+        """Nothing to hear."""
+
+    def on_close(self) -> None:
+        if self.ping_callback is not None:
+            self.ping_callback.stop()
+        self.watch.remove(self)
