@@ -67,7 +67,9 @@ def decide(*, eager_step_s: float, estimate: Estimate, remaining: int | None, re
     if remaining is None:
         if elapsed_s < estimate.seconds:
             return None
-        return decision("compile", "The loop's length is not known, and it has run as long as compiling would take.", None)
+        return decision(
+            "compile", "The loop's length is not known, and it has run as long as compiling would take.", None
+        )
     if remaining < pays_after:
         return decision(
             "leave-eager",

@@ -41,6 +41,10 @@ class Loop:
     compile_s: float = 0.0  # seconds of compiling within its steps
     limited: bool = False  # a compiled function has been given up: steps are partly eager from here on
     fresh: bool = True  # the next step is the first, or the first after a switch
+    eager_steps: int = 0  # running counts, so that a step costs the same however many there were
+    eager_s: float = 0.0
+    compiled_steps: int = 0
+    elapsed_s: float = 0.0
 
     @property
     def total(self) -> int:
@@ -100,6 +104,11 @@ class StepClock:
         loop.kinds.append(self._kind(loop, compiles != self._compiled_before[1], mode))
         loop.compile_s += max(0.0, seconds - self._compiled_before[0])
         loop.fresh = False
+        if loop.kinds[-1] == "e":
+            loop.eager_steps += 1
+            loop.eager_s += now - since
+        loop.compiled_steps += loop.kinds[-1] == "c"
+        loop.elapsed_s += now - since
         loop.starts.append(since - self._run_started)
         loop.durations.append(now - since)
         position = loop.total - 1
@@ -129,6 +138,24 @@ class StepClock:
             start_s=[round(loop.starts[p], 6) for _, loop, p in taken],
             duration_s=[round(loop.durations[p], 9) for _, loop, p in taken],
             kind="".join(loop.kinds[p] for _, loop, p in taken),
+        )
+
+    def series(self, most: int = 2000) -> StepSeries:
+        """All steps of all loops in order, thinned evenly to at most about ``most``."""
+        rows = sorted(
+            (loop.starts[p], loop.durations[p], loop.kinds[p])
+            for loop in self.loops.values()
+            for p in range(loop.total)
+        )
+        stride = max(1, -(-len(rows) // most))
+        # Compiling steps are few and what one looks for: they stay.
+        kept = [i for i, row in enumerate(rows) if i % stride == 0 or (row[2] == "x" and len(rows) > most)]
+        return StepSeries(
+            index=kept,
+            start_s=[round(rows[i][0], 6) for i in kept],
+            duration_s=[round(rows[i][1], 9) for i in kept],
+            kind="".join(rows[i][2] for i in kept),
+            decimated=stride > 1,
         )
 
     def measured(self, *, ended: bool) -> Steps:

@@ -29,7 +29,8 @@ class Model:
         self.identity = identity
         self.ref = weakref.ref(module)  # a sweep wants to let go of its models
         self.parameters = parameters
-        self.device = next((p.device.type for p in module.parameters()), "cpu")
+        first = next(module.parameters())
+        self.device, self.dtype = first.device.type, str(first.dtype)
         self.compiled: Callable[..., Any] | None = None
         self.mode: Mode = "e"
         self.calls = 0

@@ -7,9 +7,11 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
-from stc.record.events import Event, UnitSeen
+import msgspec
+
+from stc.record.events import Event, SourceSeen, UnitSeen
 from stc.record.types import Failure, Location, Unit
-from stc.source.places import is_user_code, locate
+from stc.source.places import is_user_code, locate, source_of
 
 
 class Units:
@@ -18,12 +20,15 @@ class Units:
     def __init__(self, emit: Callable[[Event], None]) -> None:
         self._emit = emit
         self._units: dict[str, Unit] = {}
+        self._sources: set[str] = set()
 
     def add(self, kind: str, value: Any, *, frame: FrameType | None, parameters: int | None) -> str:
         """A model or optimizer met for the first time; returns its id."""
         count = sum(1 for u in self._units.values() if u.kind == kind)
         identity = f"{kind}-{count + 1}"
         caller = user_frame(frame)
+        if caller is not None:
+            self._note_source(caller.f_code.co_filename)
         self._put(
             Unit(
                 id=identity,
@@ -38,8 +43,6 @@ class Units:
         return identity
 
     def change(self, identity: str, **fields: Any) -> None:
-        import msgspec
-
         before = self._units[identity]
         after = msgspec.structs.replace(before, **fields)
         if after != before:
@@ -53,6 +56,13 @@ class Units:
 
     def all(self) -> list[Unit]:
         return list(self._units.values())
+
+    def _note_source(self, filename: str) -> None:
+        if filename not in self._sources:
+            self._sources.add(filename)
+            source = source_of(filename)
+            if source is not None:
+                self._emit(SourceSeen(source=source))
 
     def _put(self, unit: Unit) -> None:
         self._units[unit.id] = unit
