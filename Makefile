@@ -91,12 +91,17 @@ system-compiler:
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
-# The front end is built by its own rule below; pip need not build it a second time.
+# The front end is built by its own rule below; pip need not build it a second time. The links go first, since pip removes
+# what it once installed, and through them it would remove the checkout's own files.
+UNLINK = find $(VENV)/share/jupyter/labextensions -maxdepth 1 -type l -name jupyterlab-stc -delete 2>/dev/null || true
+
 $(DEMO): pyproject.toml package.json | $(VENV)/bin/python
+	$(UNLINK)
 	SKIP_JUPYTER_BUILDER=1 python -m pip install --quiet --editable '.[demo]'
 	touch $@
 
 $(DEV): pyproject.toml package.json | $(VENV)/bin/python
+	$(UNLINK)
 	SKIP_JUPYTER_BUILDER=1 python -m pip install --quiet --editable '.[dev]'
 	touch $@ $(DEMO)
 
@@ -115,7 +120,7 @@ $(BUNDLE): $(FRONT) $(NODE)
 	jlpm build
 	touch $@
 
-# An editable install has no shared data: link it, so that JupyterLab and its server find what the wheel would put there.
-$(LINKS): $(BUNDLE)
+# An editable install copies shared data: link it instead, so that JupyterLab and its server see the checkout as it is.
+$(LINKS): $(BUNDLE) $(DEMO)
 	python scripts/link.py
 	touch $@
