@@ -18,7 +18,7 @@ from .handlers.status import StatusHandler
 from .watch import Watch
 
 
-class StcApp(ExtensionApp):  # type: ignore[misc]  # jupyter_server is only partly typed
+class StcApp(ExtensionApp):
     """STC: runs, reports and live changes for the panel."""
 
     name = "stc"

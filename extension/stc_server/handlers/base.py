@@ -20,7 +20,7 @@ RUN_ID = r"(?P<run_id>[A-Za-z0-9][A-Za-z0-9_-]{0,127})"
 ARTEFACT = r"(?P<name>[A-Za-z0-9_][A-Za-z0-9_.@+-]{0,199})"
 
 
-class StcHandler(APIHandler):  # type: ignore[misc]  # jupyter_server is only partly typed
+class StcHandler(APIHandler):
     """Base of the REST handlers."""
 
     auth_resource = "stc"

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from jupyter_core.utils import ensure_async
-from jupyter_server.auth.decorator import ws_authenticated
+from jupyter_server.auth.decorator import authorized, ws_authenticated
 from jupyter_server.base.handlers import JupyterHandler
 from jupyter_server.base.websocket import WebSocketMixin
-from tornado.web import HTTPError
 from tornado.websocket import WebSocketHandler
 
 if TYPE_CHECKING:
     from stc_server.watch import Watch
 
 
-class ChangesHandler(WebSocketMixin, WebSocketHandler, JupyterHandler):  # type: ignore[misc]  # jupyter_server is only partly typed
+class ChangesHandler(WebSocketMixin, WebSocketHandler, JupyterHandler):
     auth_resource = "stc"
 
     def initialize(self, watch: Watch) -> None:
@@ -25,12 +23,9 @@ class ChangesHandler(WebSocketMixin, WebSocketHandler, JupyterHandler):  # type:
         """None of the page headers make sense on a websocket."""
 
     @ws_authenticated
+    @authorized
     async def get(self, *args: Any, **kwargs: Any) -> None:
-        if not await ensure_async(self.authorizer.is_authorized(self, self.current_user, "read", self.auth_resource)):
-            raise HTTPError(403)
-        result = super().get(*args, **kwargs)
-        if result is not None:
-            await result
+        await super().get(*args, **kwargs)
 
     def open(self, *args: str, **kwargs: str) -> None:
         super().open(*args, **kwargs)
