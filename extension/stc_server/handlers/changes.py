@@ -35,6 +35,4 @@ class ChangesHandler(WebSocketMixin, WebSocketHandler, JupyterHandler):
         """Nothing to hear."""
 
     def on_close(self) -> None:
-        if self.ping_callback is not None:
-            self.ping_callback.stop()
         self.watch.remove(self)
