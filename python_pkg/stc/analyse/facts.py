@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from stc.record.types import Break, Limit, Recompilation, Report
+import re
 
-
-def models(report: Report) -> list[str]:
-    """Names of the models met."""
-    return [u.name for u in report.compile.units if u.kind == "model"]
+from stc.record.types import Break, Limit, Location, Recompilation, Report
 
 
 def compiled_units(report: Report) -> list[str]:
@@ -16,7 +13,7 @@ def compiled_units(report: Report) -> list[str]:
 
 
 def compiled_anything(report: Report) -> bool:
-    """A graph of a model or optimizer was compiled in this run."""
+    """A graph was compiled, or loaded from a cache, in this run."""
     return bool(report.compile.graphs)
 
 
@@ -30,15 +27,20 @@ def left_eager(report: Report) -> bool:
     return report.run.plan == "eager" and bool(report.compile.units)
 
 
-def inside_torch(limit: Limit) -> bool:
-    """The function given up is torch's own, such as an optimizer's step, not the user's model."""
-    path = (limit.location.path if limit.location is not None else None) or ""
+def ended_early(report: Report) -> bool:
+    """The default plan was still measuring its baseline when the run ended: no plan was ordered, none was chosen."""
+    return report.run.options.get("plan") is None and report.compile.decision is None and not compiled_units(report)
+
+
+def inside_torch(location: Location | None) -> bool:
+    """A place in torch's own code, such as an optimizer's step, not in the user's model."""
+    path = (location.path if location is not None else None) or ""
     return "/torch/" in path.replace("\\", "/")
 
 
 def give_up(report: Report) -> Limit | None:
-    """The first recompile limit that a model ran into; optimizers go on eager without harm to the model."""
-    own = [limit for limit in report.compile.limits if not inside_torch(limit)]
+    """The first recompile limit that a model ran into; an optimizer's does no harm to the model."""
+    own = [limit for limit in report.compile.limits if not inside_torch(limit.location)]
     return min(own, key=lambda limit: limit.step if limit.step is not None else -1) if own else None
 
 
@@ -52,11 +54,35 @@ def recompilations(report: Report) -> list[Recompilation]:
     return [r for r in report.compile.recompilations if not r.benign]
 
 
-def source_line(report: Report, file: str, line: int) -> str | None:
-    """A line of the recorded source; None where it was not recorded."""
-    for source in report.sources:
-        if source.file == file:
-            lines = source.text.splitlines()
-            position = line - source.first_line
-            return lines[position] if 0 <= position < len(lines) else None
-    return None
+def cause_key(found: Recompilation) -> tuple[str, str]:
+    """What two recompilations share if one change mends both: the kind and the value, whichever function reads it.
+
+    A size goes through a whole model under many names, so sizes are told apart by their change, not by their name.
+    """
+    if found.kind == "shape":
+        return (
+            "shape",
+            f"{found.dimension}:{found.before}:{found.after}"
+            if found.before and found.after
+            else f"{found.source}:{found.dimension}",
+        )
+    if found.kind in ("grad-mode", "training-mode"):
+        return found.kind, ""
+    return found.kind, found.source or re.sub(r"\d+", "#", found.guard)
+
+
+def limit_keys(report: Report) -> set[tuple[str, str]]:
+    """Causes that ran into a recompile limit."""
+    from .advice.guards import from_limit
+
+    return {cause_key(from_limit(limit)) for limit in report.compile.limits}
+
+
+def caused_by_break(found: Recompilation, stopped: list[Break]) -> bool:
+    """The rest of a function after a graph break was recompiled because of a value that the break handed over."""
+    if not found.function.startswith("torch_dynamo_resume_in_") or not re.search(
+        r"___stack\d+", f"{found.source} {found.guard}"
+    ):
+        return False
+    match = re.search(r"_at_(\d+)$", found.function)
+    return match is not None and any(b.location is not None and b.location.line == int(match.group(1)) for b in stopped)

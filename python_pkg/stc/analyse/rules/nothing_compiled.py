@@ -1,0 +1,70 @@
+"""Nothing was compiled, and nobody chose that.
+
+Signals: the run's status, its graphs, the models it met, and its decision. Silent while the run goes on, where the run was left
+eager on purpose, and where a compiler's failure explains it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from stc.analyse.facts import breaks, compiled_anything, ended_early, left_eager
+from stc.record.types import Evidence, Finding, NextStep, Report
+
+CODE = "nothing-compiled"
+
+
+def rule(report: Report) -> Iterator[Finding]:
+    units = report.compile.units
+    if report.run.status == "running" or compiled_anything(report) or left_eager(report):
+        return
+    if any(u.state == "failed" for u in units):
+        return
+    models = [u for u in units if u.kind == "model"]
+    evidence = [
+        Evidence(label="models called", value=len(models)),
+        Evidence(label="training steps", value=report.steps.total),
+    ]
+    if not models:
+        yield Finding(
+            code=CODE,
+            severity="warning",
+            message="Nothing was compiled: no model was called in this run.",
+            evidence=evidence,
+            next_step=NextStep(
+                text="Put the magic on the cell that calls the model: a torch.nn.Module with parameters that is not compiled yet."
+            ),
+        )
+        return
+    names = ", ".join(f"`{u.name}`" for u in models[:3])
+    if ended_early(report):
+        yield Finding(
+            code=CODE,
+            severity="info",
+            message=f"{names} stayed eager: the run ended before there was a baseline to decide on.",
+            location=models[0].location,
+            evidence=evidence,
+            next_step=NextStep(
+                text="Order the plan to compile from the first call.", code="%%stc_compile --plan inductor"
+            ),
+            subject=models[0].id,
+        )
+        return
+    reasons = [Evidence(label=u.name, value=u.reason) for u in models if u.reason]
+    stopped = breaks(report)
+    if stopped:
+        step = NextStep(text="Remove the cause of the graph break below; then a graph can be built.")
+    else:
+        step = NextStep(
+            text="Call the model itself, model(x), not model.forward(x); or compile a part of it that is plain tensor code.",
+            code="stc.compile(model)",
+        )
+    yield Finding(
+        code=CODE,
+        severity="error",
+        message=f"Nothing was compiled: torch.compile built no graph for {names}, which ran eager.",
+        location=models[0].location,
+        evidence=evidence + reasons,
+        next_step=step,
+        subject=models[0].id,
+    )
