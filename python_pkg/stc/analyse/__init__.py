@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from stc.record.types import Report, Run, RunSummary
+from stc.record.types import Report, RunSummary
 
 from .headline import headline
 from .rules import findings

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Sequence
+from itertools import pairwise
 from statistics import fmean, median
 
 from stc.record.types import BreakEven, Speedup, Timing
@@ -98,7 +99,7 @@ def _bootstrap_medians(values: Sequence[float], ordered: Sequence[float], rng: r
     """Medians of `RESAMPLES` samples drawn with replacement."""
     if len(values) >= BLOCK_FROM:
         edges = [len(values) * i // BLOCKS for i in range(BLOCKS + 1)]
-        ordered = sorted(median(values[a:b]) for a, b in zip(edges, edges[1:], strict=False))
+        ordered = sorted(median(values[a:b]) for a, b in pairwise(edges))
     n = len(ordered)
     middle = (n + 1) // 2
     drawn = []

@@ -63,13 +63,12 @@ def _scalar_read(report: Report, found: Break, words: str, line: str) -> Cause |
     if tensor and appends:
         held = dotted(appends[0].func).rpartition(".")[0]
         text = (
-            f"Return {_quoted(tensor)} detached and append it outside the model: read it with .item() after the loop."
+            f"Let the model return {_quoted(tensor)}, and append it detached in the training loop; "
+            "read the numbers with .item() once the loop is over."
         )
         name = tensor if tensor.isidentifier() else "value"
-        detach = f"{name} = {tensor}.detach()  # in forward: return it too"
-        return Cause(
-            "scalar-read", why, NextStep(text=text, code=f"{detach}\n{held}.append({name})  # in the training loop")
-        )
+        code = f"{held}.append({name}.detach())  # in the training loop"
+        return Cause("scalar-read", why, NextStep(text=text, code=code))
     if calls(statement, "print") if statement is not None else "print(" in line:
         return _print_cause()
     if tensor:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import re
 from dataclasses import dataclass
+from itertools import pairwise
 
 from stc.record.types import Limit, NextStep, Recompilation, Report
 
@@ -127,7 +128,7 @@ def _counts(failed: list[Recompilation]) -> bool:
         return False
     before = _number(failed[0].before)
     values = [before, *values] if before is not None else values
-    return all(b > a for a, b in zip(values, values[1:], strict=False)) if len(values) > 1 else True
+    return all(b > a for a, b in pairwise(values)) if len(values) > 1 else True
 
 
 def _compared_in_python(report: Report, last: Recompilation, name: str) -> str | None:
