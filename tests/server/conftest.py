@@ -18,3 +18,43 @@ def jp_server_config(stc_home: Path) -> dict[str, Any]:
             "allow_unauthenticated_access": False,
         },
     }
+
+
+@pytest.fixture
+def live(stc_home: Path) -> Iterator[Callable[..., tuple[str, RunWriter]]]:
+    """Begin a run and leave it running; its writer is closed afterwards."""
+    stores: list[Store] = []
+    writers: list[RunWriter] = []
+
+    def begin(*, name: str = "a run", started_at: float = 1.0) -> tuple[str, RunWriter]:
+        store = Store.open()
+        run = Run(
+            id=new_id(), name=name, status="running", origin=Origin(kind="function", pid=os.getpid()), target="cpu",
+            plan="inductor", started_at=started_at, environment=Environment(python="3.11", platform="here", stc="0"),
+        )  # fmt: skip
+        writer = store.begin(run)
+        stores.append(store)
+        writers.append(writer)
+        return run.id, writer
+
+    yield begin
+    for writer in writers:
+        writer.close()
+    for store in stores:
+        store.close()
+
+
+@pytest.fixture
+def record(live: Callable[..., tuple[str, RunWriter]]) -> Callable[..., str]:
+    """Write a whole run, and say its id."""
+
+    def write(*, ended: bool = True, artefacts: dict[str, str] | None = None, **run: Any) -> str:
+        run_id, writer = live(**run)
+        for name, text in (artefacts or {}).items():
+            writer.artefact(name, text)
+        if ended:
+            writer.write(RunEnded(status="completed", ended_at=2.0, wall_s=1.0))
+            writer.close()
+        return run_id
+
+    return write
