@@ -248,7 +248,9 @@ class Recompilation(Record):
     function: str
     guard: str  # the condition that failed: "x.size()[0] == 32"
     reason: str  # torch's words
-    kind: Literal["shape", "dtype", "value", "length", "type", "identity", "grad-mode", "training-mode", "global", "other"] = "other"
+    kind: Literal[
+        "shape", "dtype", "value", "length", "type", "identity", "grad-mode", "training-mode", "global", "other"
+    ] = "other"
     source: str | None = None  # "x", "self.seen"
     dimension: int | None = None
     before: str | None = None

@@ -234,7 +234,9 @@ class Session:
         )
         self.report = self._judged()
         if self._writer is not None and self._store is not None:
-            self._writer.close(self.report)
+            from stc.analyse import summarise
+
+            self._writer.close(self.report, summarise(self.report))
 
     def _judged(self) -> Report:
         from stc.analyse import judge

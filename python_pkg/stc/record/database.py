@@ -1,0 +1,125 @@
+"""The SQLite file under the store: opened in the mode its file system allows, set aside and begun anew where it is damaged."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from stc.errors import StoreUnusable
+
+from .paths import file_system, is_network
+
+FILE = "runs.db"
+BUSY_S = 10.0
+
+_TABLES = """
+CREATE TABLE IF NOT EXISTS runs(
+  id TEXT PRIMARY KEY, name TEXT NOT NULL, status TEXT NOT NULL, started_at REAL NOT NULL, last_seen_at REAL NOT NULL,
+  host TEXT, pid INTEGER, process_started REAL, run BLOB NOT NULL, summary BLOB, report BLOB, rev INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS events(
+  seq INTEGER PRIMARY KEY AUTOINCREMENT, run_id TEXT NOT NULL, at REAL NOT NULL, kind TEXT NOT NULL, payload BLOB NOT NULL);
+CREATE INDEX IF NOT EXISTS events_of_run ON events(run_id, seq);
+CREATE INDEX IF NOT EXISTS runs_by_rev ON runs(rev);
+CREATE TABLE IF NOT EXISTS removed(id TEXT PRIMARY KEY, rev INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS revision(one INTEGER PRIMARY KEY CHECK(one = 1), value INTEGER NOT NULL);
+INSERT OR IGNORE INTO revision VALUES(1, 0);
+"""
+_DAMAGE = ("malformed", "not a database", "file is encrypted", "disk image", "no such table", "no such column")
+
+
+class Database:
+    """One connection to the store's file. Used by one thread at a time.
+
+    Raises:
+        StoreUnusable: the folder or file cannot be opened.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.path = folder / FILE
+        self.set_aside: Path | None = None
+        self.file_system = file_system(folder)
+        self.mode = "delete" if is_network(self.file_system) else "wal"
+        try:
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        except OSError as error:
+            raise StoreUnusable(
+                f"The store cannot be created in {folder}: {error.strerror}.",
+                "Set STC_HOME to a folder that can be written.",
+            ) from error
+        try:
+            self.connection = self._connect()
+        except sqlite3.DatabaseError as error:
+            if not is_damage(error):
+                raise unusable(self.path, error) from error
+            self._put_aside()
+            try:
+                self.connection = self._connect()
+            except sqlite3.Error as again:
+                raise unusable(self.path, again) from again
+
+    @contextmanager
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        """One transaction that takes the write lock at its beginning; rolled back if it raises."""
+        self.connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield self.connection
+        except BaseException:
+            self.connection.execute("ROLLBACK")
+            raise
+        self.connection.execute("COMMIT")
+
+    def next_revision(self) -> int:
+        """A number that grows with every change; only inside `writing`."""
+        row = self.connection.execute("UPDATE revision SET value = value + 1 RETURNING value").fetchone()
+        return int(row[0])
+
+    def revision(self) -> int:
+        return int(self.connection.execute("SELECT value FROM revision").fetchone()[0])
+
+    def close(self) -> None:
+        self.connection.close()
+
+    def _connect(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(self.path, timeout=BUSY_S, isolation_level=None, check_same_thread=False)
+        try:
+            connection.execute(f"PRAGMA journal_mode={self.mode}")
+            connection.execute("PRAGMA synchronous=NORMAL")
+            connection.executescript(_TABLES)
+            connection.execute("SELECT id, rev FROM runs LIMIT 1").fetchone()
+            connection.execute("SELECT seq, payload FROM events ORDER BY seq DESC LIMIT 1").fetchone()
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _put_aside(self) -> None:
+        self.set_aside = self.path.with_name(f"runs.damaged-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.db")
+        for suffix in ("", "-wal", "-shm", "-journal"):
+            part = Path(f"{self.path}{suffix}")
+            if part.exists():
+                part.replace(f"{self.set_aside}{suffix}")
+
+
+def is_damage(error: sqlite3.Error) -> bool:
+    return any(word in str(error) for word in _DAMAGE)
+
+
+def unusable(path: Path, error: Exception) -> StoreUnusable:
+    """What SQLite says, as a sentence with a remedy."""
+    said = str(error)
+    if "readonly" in said or "read-only" in said:
+        return StoreUnusable(f"The store {path} is read-only.", "Set STC_HOME to a folder that can be written.")
+    if "full" in said:
+        return StoreUnusable(f"The disk that holds the store {path} is full.", "Free some space, or `stc rm` old runs.")
+    if "locked" in said or "busy" in said:
+        return StoreUnusable(
+            f"The store {path} has been locked for over {BUSY_S:g} s.", "Close what holds it and try again."
+        )
+    return StoreUnusable(
+        f"The store {path} cannot be used: {said}.", "`stc doctor` tells more; STC_HOME chooses another folder."
+    )

@@ -1,0 +1,193 @@
+"""Writes one run's events from a background thread, so that a training step never waits for the disk.
+
+Events queue in memory and go to the store in batches. Where the disk refuses, they wait, bounded in number; what had to be
+dropped is counted and told. After a fork the child's copy does nothing.
+"""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import os
+import sqlite3
+import threading
+import time
+import weakref
+from collections import deque
+from pathlib import Path
+
+import msgspec
+
+from stc.errors import StcUserError
+
+from .codec import encode_event
+from .database import Database, unusable
+from .events import ArtefactWritten, Event, GapSeen, RunProgress, StepsTaken
+from .ids import is_artefact_name
+from .types import Gap, Report, RunSummary
+
+log = logging.getLogger("stc")
+
+BATCH_EVERY_S = 0.1
+HEARTBEAT_EVERY_S = 2.0
+RETRY_EVERY_S = 1.0
+MOST_WAITING = 20_000  # events in memory while the disk refuses or cannot keep up
+
+
+class RunWriter:
+    """The only writer of one run, for the store in ``folder``. `write` costs a queue append."""
+
+    def __init__(self, folder: Path, run_id: str) -> None:
+        self._folder = folder
+        self._run_id = run_id
+        self._pid = os.getpid()
+        self._queue: deque[Event | tuple[str, str]] = deque()
+        self._wake = threading.Event()
+        self._done = threading.Event()
+        self._closing = False
+        self._last: tuple[Report, RunSummary] | None = None
+        self._dropped = 0
+        self.problem: StcUserError | None = None
+        self._thread = threading.Thread(target=self._drain, name=f"stc-writer-{run_id}", daemon=True)
+        self._thread.start()
+        _open_writers.add(self)
+
+    def write(self, event: Event) -> None:
+        """Take an event; returns at once."""
+        if os.getpid() != self._pid:
+            return
+        if len(self._queue) >= MOST_WAITING and not self._make_room():
+            self._dropped += 1
+            return
+        self._queue.append(event)
+
+    def artefact(self, name: str, text: str) -> None:
+        """Keep a text of the run beside the store; returns at once.
+
+        Raises:
+            ValueError: a name that is not one plain path component.
+        """
+        if not is_artefact_name(name):
+            raise ValueError(f"not an artefact name: {name!r}")
+        if os.getpid() == self._pid:
+            self._queue.append((name, text))
+
+    def close(self, report: Report | None = None, summary: RunSummary | None = None, timeout_s: float = 10.0) -> bool:
+        """Write what is waiting and the finished report; False where that did not succeed in time."""
+        if os.getpid() != self._pid:
+            return False
+        if report is not None and summary is not None:
+            self._last = (report, summary)
+        self._closing = True
+        self._wake.set()
+        _open_writers.discard(self)
+        return self._done.wait(timeout_s) and self.problem is None
+
+    def _make_room(self) -> bool:
+        """Drop the oldest event that the report can do without."""
+        for position, waiting in enumerate(self._queue):
+            if isinstance(waiting, (StepsTaken, RunProgress)):
+                del self._queue[position]
+                self._dropped += 1
+                return True
+        return False
+
+    # ------------------------------------------------------------------ the writer's thread
+
+    def _drain(self) -> None:
+        database: Database | None = None
+        last_beat, give_up_at = 0.0, None
+        try:
+            while True:
+                closing = self._closing
+                try:
+                    if database is None:
+                        database = Database(self._folder)
+                    self._write_waiting(database)
+                    now = time.monotonic()
+                    if now - last_beat >= HEARTBEAT_EVERY_S:
+                        last_beat = now
+                        self._beat(database)
+                    if closing and not self._queue:
+                        self._finish(database)
+                        self.problem = None
+                        return
+                    self.problem = None
+                    self._wake.wait(0.0 if closing else BATCH_EVERY_S)
+                except (sqlite3.Error, OSError, StcUserError) as error:
+                    self.problem = error if isinstance(error, StcUserError) else unusable(self._folder, error)
+                    if closing:
+                        give_up_at = give_up_at or time.monotonic() + 3.0
+                        if time.monotonic() > give_up_at:
+                            return
+                    if database is not None:
+                        database.close()
+                        database = None
+                    time.sleep(0.2 if closing else RETRY_EVERY_S)
+        except Exception:
+            log.exception("STC's writer stopped")
+        finally:
+            if database is not None:
+                database.close()
+            self._done.set()
+
+    def _write_waiting(self, database: Database) -> None:
+        if not self._queue and not self._dropped:
+            return
+        batch = list(self._queue)  # taken off the queue only once it is on disk
+        events: list[Event] = []
+        for item in batch:
+            if isinstance(item, tuple):
+                events.append(self._write_artefact(*item))
+            else:
+                events.append(item)
+        if self._dropped:
+            events.append(GapSeen(gap=Gap(part="store", reason="The disk could not keep up.", count=self._dropped)))
+        now = time.time()
+        rows = [(self._run_id, now, *encode_event(event)) for event in events]
+        with database.writing() as connection:
+            alive = connection.execute("SELECT 1 FROM runs WHERE id = ?", (self._run_id,)).fetchone()
+            if alive is not None:  # else it was deleted meanwhile, and stays so
+                connection.executemany("INSERT INTO events(run_id, at, kind, payload) VALUES(?, ?, ?, ?)", rows)
+                connection.execute("UPDATE runs SET rev = ? WHERE id = ?", (database.next_revision(), self._run_id))
+        self._dropped = 0
+        for item in batch:
+            if self._queue and self._queue[0] is item:
+                self._queue.popleft()
+
+    def _write_artefact(self, name: str, text: str) -> ArtefactWritten:
+        folder = self._folder / "artefacts" / self._run_id
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        data = text.encode("utf-8", "replace")
+        temporary = folder / f".{name}.tmp"
+        temporary.write_bytes(data)
+        temporary.replace(folder / name)
+        return ArtefactWritten(name=name, size_bytes=len(data))
+
+    def _beat(self, database: Database) -> None:
+        with database.writing() as connection:
+            connection.execute("UPDATE runs SET last_seen_at = ? WHERE id = ?", (time.time(), self._run_id))
+
+    def _finish(self, database: Database) -> None:
+        if self._last is None:
+            return
+        report, summary = self._last
+        with database.writing() as connection:
+            connection.execute(
+                "UPDATE runs SET status = ?, last_seen_at = ?, run = ?, summary = ?, report = ?, rev = ? WHERE id = ?",
+                (
+                    report.run.status, time.time(), msgspec.json.encode(report.run), msgspec.json.encode(summary),
+                    msgspec.json.encode(report), database.next_revision(), self._run_id,
+                ),
+            )  # fmt: skip
+
+
+_open_writers: weakref.WeakSet[RunWriter] = weakref.WeakSet()
+
+
+def _flush_at_exit() -> None:
+    for writer in list(_open_writers):
+        writer.close(timeout_s=5.0)
+
+
+atexit.register(_flush_at_exit)
