@@ -11,7 +11,7 @@ from traitlets import Unicode
 
 from .access import StoreAccess
 from .handlers.artefacts import ArtefactHandler
-from .handlers.base import ARTEFACT, RUN_ID
+from .handlers.base import ARTEFACT, RUN_ID, NothingHandler
 from .handlers.changes import ChangesHandler
 from .handlers.runs import RunHandler, RunsHandler
 from .handlers.status import StatusHandler
@@ -46,6 +46,7 @@ class StcApp(ExtensionApp):
                 (rf"/stc/api/runs/{RUN_ID}", RunHandler, rest),
                 (rf"/stc/api/runs/{RUN_ID}/artefacts/{ARTEFACT}", ArtefactHandler, rest),
                 (r"/stc/api/changes", ChangesHandler, {"watch": self.watch}),
+                (r"/stc/api/.*", NothingHandler, rest),
             ]
         )
 

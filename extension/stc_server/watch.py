@@ -68,7 +68,7 @@ class Watch:
             await asyncio.gather(task, return_exceptions=True)
 
     async def _poll(self) -> None:
-        token: Any = None
+        token: int | None = None
         changed: set[str] = set()
         removed: set[str] = set()
         clock = asyncio.get_running_loop().time
@@ -85,7 +85,7 @@ class Watch:
                 continue
             failing = False
             token = changes.token
-            changed |= set(changes.runs)
+            changed |= set(changes.changed)
             removed |= set(changes.removed)
             if (changed or removed) and clock() - told_at >= MESSAGE_INTERVAL_S:
                 self._tell({"type": "changed", "runs": sorted(changed - removed), "removed": sorted(removed)})

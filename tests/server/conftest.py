@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from pytest_jupyter.jupyter_server import *  # noqa: F403  # fixtures are found by their presence here, for this folder alone
+
+from stc.record.events import RunEnded
+from stc.record.ids import new_run_id
+from stc.record.store import Store
+from stc.record.types import Environment, Origin, Run
+from stc.record.writer import RunWriter
 
 
 @pytest.fixture
@@ -29,7 +37,7 @@ def live(stc_home: Path) -> Iterator[Callable[..., tuple[str, RunWriter]]]:
     def begin(*, name: str = "a run", started_at: float = 1.0) -> tuple[str, RunWriter]:
         store = Store.open()
         run = Run(
-            id=new_id(), name=name, status="running", origin=Origin(kind="function", pid=os.getpid()), target="cpu",
+            id=new_run_id(started_at), name=name, status="running", origin=Origin(kind="function", pid=os.getpid()), target="cpu",
             plan="inductor", started_at=started_at, environment=Environment(python="3.11", platform="here", stc="0"),
         )  # fmt: skip
         writer = store.begin(run)

@@ -7,17 +7,18 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from jupyter_server.auth.decorator import authorized
 from jupyter_server.base.handlers import APIHandler
-from tornado.web import HTTPError
+from tornado.web import HTTPError, authenticated
 
 from stc_server.errors import answer, is_expected
 
 if TYPE_CHECKING:
     from stc_server.access import StoreAccess
 
-# Longer or odder names never reach the store: no path separators, no leading dot.
-RUN_ID = r"(?P<run_id>[A-Za-z0-9][A-Za-z0-9_-]{0,127})"
-ARTEFACT = r"(?P<name>[A-Za-z0-9_][A-Za-z0-9_.@+-]{0,199})"
+# What cannot be an id or a name never reaches the store: no separators, no leading dot.
+RUN_ID = r"(?P<run_id>[A-Za-z0-9][A-Za-z0-9_-]{0,63})"
+ARTEFACT = r"(?P<name>[A-Za-z0-9][A-Za-z0-9._-]{0,120})"
 
 
 class StcHandler(APIHandler):
@@ -61,3 +62,14 @@ class StcHandler(APIHandler):
             self.log.info("%s %s: %s", self.request.method, self.request.path, value)
         else:
             super().log_exception(typ, value, tb)
+
+
+class NothingHandler(StcHandler):
+    """Every other address below ours: JSON, where Jupyter would answer with a page."""
+
+    @authenticated
+    @authorized
+    async def get(self, *args: str) -> None:
+        raise HTTPError(404, "There is nothing at this address.")
+
+    put = post = patch = delete = get

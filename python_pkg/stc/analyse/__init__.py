@@ -26,9 +26,7 @@ def build(store: Store, run_id: str) -> Report:
     Raises:
         RunNotFound: the store has no such run.
     """
-    from stc.record.fold import fold
-
-    return judge(fold(store.events(run_id)))
+    return judge(store.folded(run_id))
 
 
 def judge(report: Report) -> Report:
