@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import json
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
 from tornado.httpclient import HTTPClientError
 
 from stc.record.events import RunEnded, RunProgress
+from stc.record.ids import new_run_id
 from stc.record.store import Store
 from stc.record.types import Progress
 
@@ -116,3 +120,55 @@ async def test_nothing_is_polled_without_listeners_nor_after_the_server_stops(
     await jp_serverapp.extension_manager.stop_all_extensions()
     assert await asyncio.wait_for(third.read_message(), WITHIN_S) is None
     assert not [t for t in asyncio.all_tasks() if "Watch" in repr(t)]
+
+
+BEGIN_AND_WAIT = """
+import sys, time
+from stc.record.events import RunProgress
+from stc.record.ids import new_run_id
+from stc.record.store import Store
+from stc.record.types import Environment, Origin, Progress, Run
+
+run = Run(
+    id=sys.argv[1], name="doomed", status="running", origin=Origin(kind="script"), target="cpu", plan="inductor", started_at=time.time(),
+    environment=Environment(python="3.11", platform="here", stc="0"),
+)
+writer = Store.open().begin(run)
+writer.write(RunProgress(progress=Progress(message="Compiling graph 1", at=time.time())))
+print("begun", flush=True)
+time.sleep(60)
+"""
+
+
+async def test_tells_of_a_run_whose_process_was_killed(
+    jp_ws_fetch: Callable[..., Any], jp_fetch: Callable[..., Any], stc_home: Path
+) -> None:
+    # given a panel that sees a run go on in another process
+    run = new_run_id()
+    process = subprocess.Popen([sys.executable, "-c", BEGIN_AND_WAIT, run], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "begun\n"
+    socket = await jp_ws_fetch("stc/api/changes")
+    await asyncio.sleep(0.5)
+    (line,) = json.loads((await jp_fetch("stc/api/runs")).body)["runs"]
+    assert line["run"]["status"] == "running"
+    # when that process is killed
+    process.kill()
+    process.wait()
+    # then the panel hears of it, and the run is lost, with what it had recorded kept
+    assert run in (await until(socket, lambda m: m.get("runs")))["runs"]
+    report = await fetch_until_lost(jp_fetch, run)
+    assert report["run"]["partial"] is True
+    assert report["run"]["partial_reason"]
+    assert "run-partial" in [f["code"] for f in report["findings"]]
+    socket.close()
+
+
+async def fetch_until_lost(jp_fetch: Callable[..., Any], run: str) -> dict[str, Any]:
+    deadline = time.monotonic() + WITHIN_S
+    while True:
+        report: dict[str, Any] = json.loads((await jp_fetch("stc/api/runs", run)).body)
+        if report["run"]["status"] == "lost" or time.monotonic() > deadline:
+            assert report["run"]["status"] == "lost"
+            return report
+        await asyncio.sleep(0.2)
