@@ -17,7 +17,7 @@ from .rules import findings
 if TYPE_CHECKING:
     from stc.record.store import Store
 
-__all__ = ["build", "headline", "judge", "summarise"]
+__all__ = ["build", "headline", "judge", "summaries", "summarise"]
 
 
 def build(store: Store, run_id: str) -> Report:
@@ -49,3 +49,8 @@ def summarise(report: Report) -> RunSummary:
         infos=count["info"],
         speedup=speedup.ratio if speedup is not None else None,
     )
+
+
+def summaries(store: Store) -> list[RunSummary]:
+    """Every run of a store, newest first: as kept when it ended, or made now where it goes on or was lost."""
+    return [kept if kept is not None else summarise(build(store, run.id)) for run, kept in store.summaries()]

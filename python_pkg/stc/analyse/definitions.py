@@ -170,7 +170,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         elif not path.exists() or path.read_text(encoding="utf-8") != text:
             stale.append(str(path))
     if stale:
-        print(f"Not current: {', '.join(stale)}. Run the same command without --check.", file=sys.stderr)
+        sys.stderr.write(f"Not current: {', '.join(stale)}. Run the same command without --check.\n")
     return 1 if stale else 0
 
 

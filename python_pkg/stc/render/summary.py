@@ -48,8 +48,8 @@ def figures(report: Report) -> list[Figure]:
         )
     if compiled.total_s:
         longest = max(compiled.phases, key=lambda p: p.self_s, default=None)
-        detail = f"longest: {longest.label}, {n.seconds(longest.self_s)}" if longest is not None else None
-        row.append(Figure("compiling", n.seconds(compiled.total_s), "compile.total_s", detail))
+        most = f"longest: {longest.label}, {n.seconds(longest.self_s)}" if longest is not None else None
+        row.append(Figure("compiling", n.seconds(compiled.total_s), "compile.total_s", most))
     if compiled.graphs:
         kernels = sum(len(g.kernels) for g in compiled.graphs)
         phases = ", ".join(g.phase for g in compiled.graphs[:6])

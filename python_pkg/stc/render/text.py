@@ -6,9 +6,10 @@ No colours and no control characters: it is also what a notebook shows where HTM
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable
+import time
+from collections.abc import Iterable, Sequence
 
-from stc.record.types import Finding, Graph, Report
+from stc.record.types import Finding, Graph, Report, RunSummary
 
 from . import numbers as n
 from .summary import SEVERITY_MARKS, SHOWN_FINDINGS, chip, evidence_value, figures, left_out
@@ -20,16 +21,31 @@ SUMMARY_LINES = 12
 def summary(report: Report, *, width: int = WIDTH) -> str:
     """Headline, one row of figures, the findings that matter: at most `SUMMARY_LINES` lines."""
     lines = [*_wrapped(f"STC: {report.headline}", width)][:3]
-    row = "   ".join(f"{f.label} {f.value}" for f in figures(report))
-    lines += [_cut("  " + row, width)] if row else []
+    lines += _figure_row(report, width)
     shown = report.findings[:SHOWN_FINDINGS]
     for position, finding in enumerate(shown):
-        reserved = 1 + 2 * (len(shown) - position - 1)  # the last line, and two for each finding to come
-        room = max(2, min(3, SUMMARY_LINES - len(lines) - reserved))
-        lines += _short_finding(finding, width)[:room]
+        kept_back = 1 + 2 * (len(shown) - position - 1)  # the last line, and two for each finding to come
+        lines += _short_finding(finding, width, SUMMARY_LINES - len(lines) - kept_back)
     rest = len(report.findings) - len(shown)
-    more = f"{n.counted(rest, 'more finding')}; " if rest > 0 else ""
+    more = f"{n.counted(rest, 'more finding')}: " if rest > 0 else ""
     lines.append(f"  {more}stc show {report.run.id}")
+    return "\n".join(lines)
+
+
+def runs_table(runs: Sequence[RunSummary], *, width: int = 120, now: float | None = None) -> str:
+    """One line a run: when, status, what was found, name, headline."""
+    if not runs:
+        return "No runs yet. Put %%stc_compile on top of a training cell, or use `stc run SCRIPT`."
+    now = time.time() if now is None else now
+    ids = max(len(s.run.id) for s in runs)
+    longest = min(28, max(len(s.run.name) for s in runs))
+    lines = [f"{'id':<{ids}}  {'when':<12}{'status':<12}{'findings':<10}{'name':<{longest}}  outcome"]
+    for s in runs:
+        counts = (("error", s.errors), ("warning", s.warnings), ("info", s.infos))
+        marks = " ".join(f"{SEVERITY_MARKS[kind]}{count}" for kind, count in counts if count)
+        name, ago = _cut(s.run.name, longest), _ago(now - s.run.started_at)
+        line = f"{s.run.id:<{ids}}  {ago:<12}{s.run.status:<12}{marks:<10}{name:<{longest}}  {s.headline}"
+        lines.append(_cut(line, width))
     return "\n".join(lines)
 
 
@@ -41,14 +57,34 @@ def full(report: Report, *, width: int = WIDTH) -> str:
     return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
 
 
-def _short_finding(finding: Finding, width: int) -> list[str]:
+def _figure_row(report: Report, width: int) -> list[str]:
+    """As many figures as fit on one line; a figure is never cut."""
+    row = ""
+    for figure in figures(report):
+        longer = f"{row}   {figure.label} {figure.value}" if row else f"  {figure.label} {figure.value}"
+        if len(longer) > width:
+            break
+        row = longer
+    return [row] if row else []
+
+
+def _short_finding(finding: Finding, width: int, room: int) -> list[str]:
+    """Message with its place, what to do, and code if there is room; at least a line, at most ``room``."""
     place = f"  [{chip(finding.location)}]" if finding.location is not None else ""
-    lines = [_cut(f"  {SEVERITY_MARKS[finding.severity]} {finding.message}{place}", width)]
+    lines = [_cut(f"  {SEVERITY_MARKS[finding.severity]} {finding.message}", width - len(place)) + place]
     if finding.next_step is not None:
         lines.append(_cut(f"    → {finding.next_step.text}", width))
-        if finding.next_step.code:
-            lines.append(_cut(f"        {finding.next_step.code.splitlines()[0]}", width))
-    return lines
+        code = (finding.next_step.code or "").splitlines()
+        if len(code) == 1:
+            lines.append(_cut(f"        {code[0]}", width))
+    return lines[: max(1, room)]
+
+
+def _ago(seconds: float) -> str:
+    for unit, name in ((86400, "d"), (3600, "h"), (60, "min")):
+        if seconds >= unit:
+            return f"{int(seconds // unit)}{n.THIN}{name} ago"
+    return "just now"
 
 
 def _head(report: Report, width: int) -> list[str]:

@@ -73,12 +73,8 @@ def _scalar_read(report: Report, found: Break, words: str, line: str) -> Cause |
         return _print_cause()
     if tensor:
         text = "Keep it a tensor inside the model, and read the number outside, where it is shown or logged."
-        code = (
-            ast.unparse(statement).replace(ast.unparse(reads[0]), f"{tensor}.detach()")
-            if statement is not None
-            else None
-        )
-        return Cause("scalar-read", why, NextStep(text=text, code=code))
+        kept = ast.unparse(statement).replace(ast.unparse(reads[0]), f"{tensor}.detach()") if statement else None
+        return Cause("scalar-read", why, NextStep(text=text, code=kept))
     if re.search(r"\b(float|int|bool)\(", line):
         return Cause(
             "scalar-read", why, NextStep(text="Leave out the conversion to a Python number: compute with the tensor.")
