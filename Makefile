@@ -55,6 +55,7 @@ lint: $(DEV) $(NODE) ## Style of both languages, and that generated files and do
 	ruff format --check .
 	python -m stc.record.schema --check
 	jlpm types:check
+	python -m stc.analyse.definitions --check --write-docs docs/metrics.md --write-json labextension/src/definitions.json
 	python scripts/check_docs.py
 	jlpm lint
 
@@ -66,6 +67,7 @@ format: $(DEV) $(NODE) ## Rewrite both languages in the house style, and what is
 	ruff check --fix-only .
 	ruff format .
 	python -m stc.record.schema
+	python -m stc.analyse.definitions --write-docs docs/metrics.md --write-json labextension/src/definitions.json
 	jlpm types:generate
 	jlpm format
 
