@@ -23,6 +23,10 @@ class StcUserError(Exception):
     def __str__(self) -> str:
         return f"{self.message} {self.remedy}"
 
+    def _render_traceback_(self) -> list[str]:
+        """What IPython shows in place of a traceback."""
+        return [str(self)]
+
 
 class UnknownOption(StcUserError):
     """An option or a value of one that does not exist."""

@@ -24,6 +24,7 @@ class Cell:
     cell_id: str | None
     notebook: str | None
     text: str
+    first_line: int = 1  # the notebook's line that is the code's line 1 (leading blank lines, a cell magic's body)
 
     @property
     def label(self) -> str:
@@ -76,6 +77,8 @@ def locate(
         lines = cell.text.splitlines()
         if 0 < line <= len(lines):
             text = lines[line - 1]
+        above = cell.first_line - 1
+        line, end_line = line + above, None if end_line is None else end_line + above
         return Location(
             file=cell.label, line=line, cell=cell.number, cell_id=cell.cell_id, notebook=cell.notebook,
             column=column, end_line=end_line, end_column=end_column, function=function, text=text,
@@ -93,7 +96,10 @@ def source_of(filename: str) -> Source | None:
     """The whole text behind a code file name, as it is now; None where it cannot be read."""
     cell = _cells.get(filename)
     if cell is not None:
-        return Source(file=cell.label, text=cell.text, cell=cell.number, cell_id=cell.cell_id, notebook=cell.notebook)
+        return Source(
+            file=cell.label, text=cell.text, first_line=cell.first_line,
+            cell=cell.number, cell_id=cell.cell_id, notebook=cell.notebook,
+        )  # fmt: skip
     lines = linecache.getlines(filename)
     if not lines:
         return None
