@@ -9,7 +9,11 @@ const root = resolve(dirname(fileURLToPath(import.meta.url)), '..');
 const source = resolve(root, 'python_pkg/stc/record/schema.json');
 const target = resolve(root, 'labextension/src/generated/records.ts');
 
-const text = await compile(JSON.parse(await readFile(source, 'utf8')), 'Records', {
+// The generator knows definitions by their older name, and wants an object at the root.
+const { $defs } = JSON.parse((await readFile(source, 'utf8')).replaceAll('"#/$defs/', '"#/definitions/'));
+const schema = { title: 'Records', type: 'object', additionalProperties: false, definitions: $defs };
+
+const text = await compile(schema, 'Records', {
   additionalProperties: false,
   bannerComment: '// Written by `jlpm types:generate` from python_pkg/stc/record/schema.json. Do not edit.',
   ignoreMinAndMaxItems: true,

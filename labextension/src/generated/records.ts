@@ -1,112 +1,21 @@
 // Written by `jlpm types:generate` from python_pkg/stc/record/schema.json. Do not edit.
 
-export interface Records {
-  [k: string]: unknown;
-}
+export interface Records {}
 /**
- * A place in the user's code. Lines count from 1, columns from 0 (None where Python did not record them).
+ * Everything about one run; what ``stc show RUN --json`` prints.
  *
  * This interface was referenced by `Records`'s JSON-Schema
- * via the `definition` "Location".
+ * via the `definition` "Report".
  */
-export interface Location {
-  file: string;
-  line: number;
-  cell?: number | null;
-  cell_id?: string | null;
-  notebook?: string | null;
-  path?: string | null;
-  column?: number | null;
-  end_line?: number | null;
-  end_column?: number | null;
-  function?: string | null;
-  text?: string | null;
-}
-/**
- * A cell or file whose lines the report refers to.
- *
- * This interface was referenced by `Records`'s JSON-Schema
- * via the `definition` "Source".
- */
-export interface Source {
-  file: string;
-  text: string;
-  first_line?: number;
-  cell?: number | null;
-  cell_id?: string | null;
-  notebook?: string | null;
-  path?: string | null;
-}
-/**
- * This interface was referenced by `Records`'s JSON-Schema
- * via the `definition` "Gpu".
- */
-export interface Gpu {
-  name: string;
-  memory_bytes?: number | null;
-  capability?: string | null;
-}
-/**
- * Where the run took place.
- *
- * This interface was referenced by `Records`'s JSON-Schema
- * via the `definition` "Environment".
- */
-export interface Environment {
-  python: string;
-  platform: string;
-  stc: string;
-  torch?: string | null;
-  ipython?: string | null;
-  host?: string | null;
-  cpu?: string | null;
-  cpu_cores?: number | null;
-  threads?: number | null;
-  memory_bytes?: number | null;
-  compiler?: string | null;
-  gpus?: Gpu[];
-  packages?: {
-    [k: string]: string;
-  };
-}
-/**
- * What started the run.
- *
- * This interface was referenced by `Records`'s JSON-Schema
- * via the `definition` "Origin".
- */
-export interface Origin {
-  kind: 'context' | 'function' | 'magic' | 'script';
-  notebook?: string | null;
-  cell?: number | null;
-  cell_id?: string | null;
-  script?: string | null;
-  argv?: string[];
-  pid?: number | null;
-}
-/**
- * An exception: the user's (it ended the run) or of a compiler (training went on eager).
- *
- * This interface was referenced by `Records`'s JSON-Schema
- * via the `definition` "Failure".
- */
-export interface Failure {
-  type: string;
-  message: string;
-  location?: Location | null;
-}
-/**
- * What is being done right now; only a running run has one.
- *
- * This interface was referenced by `Records`'s JSON-Schema
- * via the `definition` "Progress".
- */
-export interface Progress {
-  message: string;
-  at: number;
-  graph?: number | null;
-  phase?: string | null;
-  step?: number | null;
+export interface Report {
+  schema_version: number;
+  run: Run;
+  compile: Compile;
+  steps: Steps;
+  headline?: string;
+  findings?: Finding[];
+  sources?: Source[];
+  artefacts?: string[];
 }
 /**
  * This interface was referenced by `Records`'s JSON-Schema
@@ -133,6 +42,180 @@ export interface Run {
   progress?: Progress | null;
 }
 /**
+ * What started the run.
+ *
+ * This interface was referenced by `Records`'s JSON-Schema
+ * via the `definition` "Origin".
+ */
+export interface Origin {
+  kind: 'context' | 'function' | 'magic' | 'script';
+  notebook?: string | null;
+  cell?: number | null;
+  cell_id?: string | null;
+  script?: string | null;
+  argv?: string[];
+  pid?: number | null;
+}
+/**
+ * Where the run took place.
+ *
+ * This interface was referenced by `Records`'s JSON-Schema
+ * via the `definition` "Environment".
+ */
+export interface Environment {
+  python: string;
+  platform: string;
+  stc: string;
+  torch?: string | null;
+  ipython?: string | null;
+  host?: string | null;
+  cpu?: string | null;
+  cpu_cores?: number | null;
+  threads?: number | null;
+  memory_bytes?: number | null;
+  compiler?: string | null;
+  gpus?: Gpu[];
+  packages?: {
+    [k: string]: string;
+  };
+}
+/**
+ * This interface was referenced by `Records`'s JSON-Schema
+ * via the `definition` "Gpu".
+ */
+export interface Gpu {
+  name: string;
+  memory_bytes?: number | null;
+  capability?: string | null;
+}
+/**
+ * An exception: the user's (it ended the run) or of a compiler (training went on eager).
+ *
+ * This interface was referenced by `Records`'s JSON-Schema
+ * via the `definition` "Failure".
+ */
+export interface Failure {
+  type: string;
+  message: string;
+  location?: Location | null;
+}
+/**
+ * A place in the user's code. Lines count from 1, columns from 0 (None where Python did not record them).
+ *
+ * This interface was referenced by `Records`'s JSON-Schema
+ * via the `definition` "Location".
+ */
+export interface Location {
+  file: string;
+  line: number;
+  cell?: number | null;
+  cell_id?: string | null;
+  notebook?: string | null;
+  path?: string | null;
+  column?: number | null;
+  end_line?: number | null;
+  end_column?: number | null;
+  function?: string | null;
+  text?: string | null;
+}
+/**
+ * What is being done right now; only a running run has one.
+ *
+ * This interface was referenced by `Records`'s JSON-Schema
+ * via the `definition` "Progress".
+ */
+export interface Progress {
+  message: string;
+  at: number;
+  graph?: number | null;
+  phase?: string | null;
+  step?: number | null;
+}
+/**
+ * This interface was referenced by `Records`'s JSON-Schema
+ * via the `definition` "Compile".
+ */
+export interface Compile {
+  units?: Unit[];
+  decision?: Decision | null;
+  graphs?: Graph[];
+  breaks?: Break[];
+  recompilations?: Recompilation[];
+  limits?: Limit[];
+  phases?: Phase[];
+  total_s?: number | null;
+  gaps?: Gap[];
+  ignored_options?: {
+    [k: string]: string;
+  };
+}
+/**
+ * A model or optimizer that the run met.
+ *
+ * This interface was referenced by `Records`'s JSON-Schema
+ * via the `definition` "Unit".
+ */
+export interface Unit {
+  id: string;
+  kind: 'model' | 'optimizer';
+  name: string;
+  type: string;
+  state: 'compiled' | 'eager' | 'failed' | 'found' | 'restored';
+  reason?: string | null;
+  parameters?: number | null;
+  location?: Location | null;
+  calls?: number;
+  failure?: Failure | null;
+}
+/**
+ * Compile or leave eager, with the figures it was taken on.
+ *
+ * This interface was referenced by `Records`'s JSON-Schema
+ * via the `definition` "Decision".
+ */
+export interface Decision {
+  action: 'compile' | 'leave-eager';
+  reason: string;
+  eager_step_s?: number | null;
+  compile_s?: number | null;
+  compile_source?: string | null;
+  remaining_steps?: number | null;
+  remaining_source?: string | null;
+  break_even_step?: number | null;
+}
+/**
+ * This interface was referenced by `Records`'s JSON-Schema
+ * via the `definition` "Graph".
+ */
+export interface Graph {
+  id: string;
+  phase: 'backward' | 'forward' | 'inference' | 'joint' | 'optimizer';
+  compile_id?: string | null;
+  name?: string | null;
+  location?: Location | null;
+  cache?: CacheUse | null;
+  dynamic?: boolean | null;
+  compile_s?: number | null;
+  step?: number | null;
+  at?: number | null;
+  ops?: Operation[];
+  kernels?: Kernel[];
+  bytes?: Bytes | null;
+  not_fused?: NotFused[];
+  folded?: Location[];
+  code?: string | null;
+}
+/**
+ * This interface was referenced by `Records`'s JSON-Schema
+ * via the `definition` "CacheUse".
+ */
+export interface CacheUse {
+  outcome: 'bypass' | 'hit' | 'miss' | 'off' | 'unknown';
+  cache?: string | null;
+  key?: string | null;
+  reason?: string | null;
+}
+/**
  * One ATen (or prims) operation of a graph or kernel.
  *
  * This interface was referenced by `Records`'s JSON-Schema
@@ -142,6 +225,22 @@ export interface Operation {
   name: string;
   location?: Location | null;
   node?: string | null;
+}
+/**
+ * This interface was referenced by `Records`'s JSON-Schema
+ * via the `definition` "Kernel".
+ */
+export interface Kernel {
+  id: string;
+  name: string;
+  kind: 'cpp' | 'fallback' | 'library' | 'other' | 'triton';
+  ops?: Operation[];
+  bytes_read?: number | null;
+  bytes_written?: number | null;
+  groups?: Group[];
+  layout?: Layout[];
+  code?: CodeRef | null;
+  notes?: string[];
 }
 /**
  * One fused loop nest. A C++ kernel can hold several; only operations of one group are fused with each other.
@@ -180,19 +279,15 @@ export interface CodeRef {
   last_line: number;
 }
 /**
+ * Bytes moved by one execution of a graph; a best-case model, not a measurement.
+ *
  * This interface was referenced by `Records`'s JSON-Schema
- * via the `definition` "Kernel".
+ * via the `definition` "Bytes".
  */
-export interface Kernel {
-  id: string;
-  name: string;
-  kind: 'cpp' | 'fallback' | 'library' | 'other' | 'triton';
-  ops?: Operation[];
-  bytes_read?: number | null;
-  bytes_written?: number | null;
-  groups?: Group[];
-  layout?: Layout[];
-  code?: CodeRef | null;
+export interface Bytes {
+  eager?: number | null;
+  decomposed?: number | null;
+  fused?: number | null;
   notes?: string[];
 }
 /**
@@ -207,50 +302,6 @@ export interface NotFused {
   reason: string;
   detail?: string | null;
   buffers?: string[];
-}
-/**
- * Bytes moved by one execution of a graph; a best-case model, not a measurement.
- *
- * This interface was referenced by `Records`'s JSON-Schema
- * via the `definition` "Bytes".
- */
-export interface Bytes {
-  eager?: number | null;
-  decomposed?: number | null;
-  fused?: number | null;
-  notes?: string[];
-}
-/**
- * This interface was referenced by `Records`'s JSON-Schema
- * via the `definition` "CacheUse".
- */
-export interface CacheUse {
-  outcome: 'bypass' | 'hit' | 'miss' | 'off' | 'unknown';
-  cache?: string | null;
-  key?: string | null;
-  reason?: string | null;
-}
-/**
- * This interface was referenced by `Records`'s JSON-Schema
- * via the `definition` "Graph".
- */
-export interface Graph {
-  id: string;
-  phase: 'backward' | 'forward' | 'inference' | 'joint' | 'optimizer';
-  compile_id?: string | null;
-  name?: string | null;
-  location?: Location | null;
-  cache?: CacheUse | null;
-  dynamic?: boolean | null;
-  compile_s?: number | null;
-  step?: number | null;
-  at?: number | null;
-  ops?: Operation[];
-  kernels?: Kernel[];
-  bytes?: Bytes | null;
-  not_fused?: NotFused[];
-  folded?: Location[];
-  code?: string | null;
 }
 /**
  * This interface was referenced by `Records`'s JSON-Schema
@@ -338,56 +389,19 @@ export interface Gap {
   count?: number;
 }
 /**
- * A model or optimizer that the run met.
- *
  * This interface was referenced by `Records`'s JSON-Schema
- * via the `definition` "Unit".
+ * via the `definition` "Steps".
  */
-export interface Unit {
-  id: string;
-  kind: 'model' | 'optimizer';
-  name: string;
-  type: string;
-  state: 'compiled' | 'eager' | 'failed' | 'found' | 'restored';
-  reason?: string | null;
-  parameters?: number | null;
-  location?: Location | null;
-  calls?: number;
-  failure?: Failure | null;
-}
-/**
- * Compile or leave eager, with the figures it was taken on.
- *
- * This interface was referenced by `Records`'s JSON-Schema
- * via the `definition` "Decision".
- */
-export interface Decision {
-  action: 'compile' | 'leave-eager';
-  reason: string;
-  eager_step_s?: number | null;
-  compile_s?: number | null;
-  compile_source?: string | null;
-  remaining_steps?: number | null;
-  remaining_source?: string | null;
-  break_even_step?: number | null;
-}
-/**
- * This interface was referenced by `Records`'s JSON-Schema
- * via the `definition` "Compile".
- */
-export interface Compile {
-  units?: Unit[];
-  decision?: Decision | null;
-  graphs?: Graph[];
-  breaks?: Break[];
-  recompilations?: Recompilation[];
-  limits?: Limit[];
-  phases?: Phase[];
-  total_s?: number | null;
-  gaps?: Gap[];
-  ignored_options?: {
-    [k: string]: string;
-  };
+export interface Steps {
+  total?: number;
+  definition?: string | null;
+  eager?: Timing | null;
+  compiled?: Timing | null;
+  excluded?: Excluded;
+  speedup?: Speedup | null;
+  speedup_reason?: string | null;
+  break_even?: BreakEven | null;
+  series?: StepSeries;
 }
 /**
  * Statistics over n steps; p95 by linear interpolation.
@@ -405,9 +419,6 @@ export interface Timing {
 }
 /**
  * Steps left out of the statistics, by reason.
- *
- * This interface was referenced by `Records`'s JSON-Schema
- * via the `definition` "Excluded".
  */
 export interface Excluded {
   count?: number;
@@ -440,9 +451,6 @@ export interface BreakEven {
 }
 /**
  * One entry a step, in columns. kind: e eager, c compiled, x compiling, w warm-up, m mixed, i incomplete.
- *
- * This interface was referenced by `Records`'s JSON-Schema
- * via the `definition` "StepSeries".
  */
 export interface StepSeries {
   index?: number[];
@@ -453,38 +461,16 @@ export interface StepSeries {
 }
 /**
  * This interface was referenced by `Records`'s JSON-Schema
- * via the `definition` "Steps".
+ * via the `definition` "Finding".
  */
-export interface Steps {
-  total?: number;
-  definition?: string | null;
-  eager?: Timing | null;
-  compiled?: Timing | null;
-  excluded?: Excluded1;
-  speedup?: Speedup | null;
-  speedup_reason?: string | null;
-  break_even?: BreakEven | null;
-  series?: StepSeries1;
-}
-/**
- * Steps left out of the statistics, by reason.
- */
-export interface Excluded1 {
-  count?: number;
-  compiling?: number;
-  warm_up?: number;
-  mixed?: number;
-  incomplete?: number;
-}
-/**
- * One entry a step, in columns. kind: e eager, c compiled, x compiling, w warm-up, m mixed, i incomplete.
- */
-export interface StepSeries1 {
-  index?: number[];
-  start_s?: number[];
-  duration_s?: number[];
-  kind?: string;
-  decimated?: boolean;
+export interface Finding {
+  code: string;
+  severity: 'error' | 'info' | 'warning';
+  message: string;
+  location?: Location | null;
+  evidence?: Evidence[];
+  next_step?: NextStep | null;
+  subject?: string | null;
 }
 /**
  * One figure or quotation.
@@ -506,33 +492,45 @@ export interface NextStep {
   code?: string | null;
 }
 /**
- * This interface was referenced by `Records`'s JSON-Schema
- * via the `definition` "Finding".
- */
-export interface Finding {
-  code: string;
-  severity: 'error' | 'info' | 'warning';
-  message: string;
-  location?: Location | null;
-  evidence?: Evidence[];
-  next_step?: NextStep | null;
-  subject?: string | null;
-}
-/**
- * Everything about one run; what ``stc show RUN --json`` prints.
+ * A cell or file whose lines the report refers to.
  *
  * This interface was referenced by `Records`'s JSON-Schema
- * via the `definition` "Report".
+ * via the `definition` "Source".
  */
-export interface Report {
-  schema_version: number;
-  run: Run;
-  compile: Compile;
-  steps: Steps;
-  headline?: string;
-  findings?: Finding[];
-  sources?: Source[];
-  artefacts?: string[];
+export interface Source {
+  file: string;
+  text: string;
+  first_line?: number;
+  cell?: number | null;
+  cell_id?: string | null;
+  notebook?: string | null;
+  path?: string | null;
+}
+/**
+ * Steps left out of the statistics, by reason.
+ *
+ * This interface was referenced by `Records`'s JSON-Schema
+ * via the `definition` "Excluded".
+ */
+export interface Excluded1 {
+  count?: number;
+  compiling?: number;
+  warm_up?: number;
+  mixed?: number;
+  incomplete?: number;
+}
+/**
+ * One entry a step, in columns. kind: e eager, c compiled, x compiling, w warm-up, m mixed, i incomplete.
+ *
+ * This interface was referenced by `Records`'s JSON-Schema
+ * via the `definition` "StepSeries".
+ */
+export interface StepSeries1 {
+  index?: number[];
+  start_s?: number[];
+  duration_s?: number[];
+  kind?: string;
+  decimated?: boolean;
 }
 /**
  * One line of the run list.
