@@ -42,7 +42,7 @@ install: $(DEV) $(BUNDLE) $(LINKS) ## Install everything for development, withou
 test: test-python test-front ## All tests on the newest supported torch
 
 test-python: $(DEV) $(BUNDLE) $(LINKS) system ## Python: units, real kernels, a real server, a real browser
-	python -m pytest tests/unit tests/kernel tests/server tests/ui $(PYTEST_ARGS)
+	python -m pytest tests $(PYTEST_ARGS)
 
 test-front: $(NODE) ## Front end: units
 	jlpm test
