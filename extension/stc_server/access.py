@@ -38,8 +38,8 @@ class _Key(NamedTuple):
 
 class _Kept(NamedTuple):
     key: _Key
-    report: bytes
-    summary: RunSummary
+    line: RunSummary
+    report: bytes | None  # dropped first: lines are small, and a list needs every one
 
 
 class StoreAccess:
@@ -70,7 +70,7 @@ class StoreAccess:
         Raises:
             RunNotFound
         """
-        return (await self._do(self._kept_report, run_id)).report
+        return await self._do(self._report, run_id)
 
     async def rename(self, run_id: str, name: str) -> RunSummary:
         """Give a run another name; its line in the list afterwards.
@@ -136,24 +136,32 @@ class StoreAccess:
             store.close()
 
     def _runs(self) -> list[RunSummary]:
-        return [line or self._kept_report(run.id, run).summary for run, line in self._opened().summaries()]
+        rows = self._opened().summaries()
+        return [line or self._judged(run, with_report=False).line for run, line in rows]
 
-    def _kept_report(self, run_id: str, run: Run | None = None) -> _Kept:
+    def _report(self, run_id: str) -> bytes:
+        report = self._judged(self._opened().run(run_id), with_report=True).report
+        assert report is not None
+        return report
+
+    def _judged(self, run: Run, *, with_report: bool) -> _Kept:
+        """What is kept of a run, built again where the run has changed since."""
         store = self._opened()
-        run = run or store.run(run_id)
-        key = _Key(store.last_event(run_id), run.name, run.status)
-        kept = self._kept.get(run_id)
-        if kept is None or kept.key != key:
-            report = build(store, run_id)
-            kept = self._kept[run_id] = _Kept(key, msgspec.json.encode(report), summarise(report))
-        self._kept.move_to_end(run_id)
-        while len(self._kept) > KEPT_REPORTS:
-            self._kept.popitem(last=False)
+        key = _Key(store.last_event(run.id), run.name, run.status)
+        kept = self._kept.get(run.id)
+        if kept is None or kept.key != key or (with_report and kept.report is None):
+            report = build(store, run.id)
+            kept = self._kept[run.id] = _Kept(key, summarise(report), msgspec.json.encode(report))
+        self._kept.move_to_end(run.id)
+        whole = [i for i, k in self._kept.items() if k.report is not None]
+        for run_id in whole[:-KEPT_REPORTS]:
+            self._kept[run_id] = self._kept[run_id]._replace(report=None)
         return kept
 
     def _rename(self, run_id: str, name: str) -> RunSummary:
-        self._opened().rename(run_id, name)
-        return self._kept_report(run_id).summary
+        store = self._opened()
+        store.rename(run_id, name)
+        return self._judged(store.run(run_id), with_report=False).line
 
     def _delete(self, run_id: str) -> None:
         self._kept.pop(run_id, None)
