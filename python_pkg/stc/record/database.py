@@ -87,7 +87,7 @@ class Database:
     def _connect(self) -> sqlite3.Connection:
         connection = sqlite3.connect(self.path, timeout=BUSY_S, isolation_level=None, check_same_thread=False)
         try:
-            connection.execute(f"PRAGMA journal_mode={self.mode}")
+            self._choose_mode(connection)
             connection.execute("PRAGMA synchronous=NORMAL")
             connection.executescript(_TABLES)
             connection.execute("SELECT id, rev FROM runs LIMIT 1").fetchone()
@@ -96,6 +96,18 @@ class Database:
             connection.close()
             raise
         return connection
+
+    def _choose_mode(self, connection: sqlite3.Connection) -> None:
+        """SQLite's own waiting does not cover this: two processes that open a new store at once get "locked" right away."""
+        give_up_at = time.monotonic() + BUSY_S
+        while True:
+            try:
+                connection.execute(f"PRAGMA journal_mode={self.mode}")
+                return
+            except sqlite3.OperationalError as error:
+                if "locked" not in str(error) or time.monotonic() > give_up_at:
+                    raise
+            time.sleep(0.02)
 
     def _put_aside(self) -> None:
         self.set_aside = self.path.with_name(f"runs.damaged-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.db")
