@@ -34,7 +34,7 @@ def environment() -> Environment:
         python=platform.python_version(),
         platform=f"{platform.system()} {platform.release()} {platform.machine()}",
         stc=_version("jupyterlab-stc") or "unknown",
-        torch=getattr(torch, "__version__", None),
+        torch=None if torch is None else str(torch.__version__),
         ipython=_version("ipython"),
         host=socket.gethostname(),
         cpu=_cpu_name(),

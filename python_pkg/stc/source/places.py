@@ -11,8 +11,6 @@ import sysconfig
 import threading
 from dataclasses import dataclass
 
-import msgspec
-
 from stc.record.types import Location, Source
 
 
@@ -107,9 +105,13 @@ def source_of(filename: str) -> Source | None:
     return Source(file=_shown(path), text="".join(lines), path=path)
 
 
-def strip_stack(location: Location) -> Location:
-    """The same place without the text, for where many are kept."""
-    return msgspec.structs.replace(location, text=None)
+def source_at(location: Location) -> Source | None:
+    """The whole text that a location is in, as it is now; None where it cannot be read."""
+    if location.path is not None:
+        return source_of(location.path)
+    with _lock:
+        names = [name for name, cell in _cells.items() if cell.label == location.file]
+    return source_of(names[-1]) if names else None
 
 
 def _shown(path: str) -> str:

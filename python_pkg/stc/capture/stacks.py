@@ -1,0 +1,67 @@
+"""Places out of torch's stack traces: text in the format of Python's tracebacks, carets included."""
+
+from __future__ import annotations
+
+import linecache
+import re
+from dataclasses import dataclass
+
+from stc.record.types import Location
+from stc.source.places import is_user_code, locate
+
+_FRAME = re.compile(r'^\s*File "(?P<file>.+?)", line (?P<line>\d+)(?:, in (?P<name>.+?))?\s*$')
+
+
+@dataclass(frozen=True)
+class Frame:
+    """One frame of a trace. Columns are from 0 in the source line; None where there are no carets."""
+
+    file: str
+    line: int
+    name: str | None = None
+    column: int | None = None
+    end_column: int | None = None
+
+    def location(self) -> Location:
+        function = None if self.name in (None, "<module>") else self.name
+        return locate(
+            self.file, self.line, column=self.column, end_line=self.line if self.end_column is not None else None,
+            end_column=self.end_column, function=function,
+        )  # fmt: skip
+
+
+def frames(trace: str) -> list[Frame]:
+    """The frames of a trace, outermost first."""
+    found: list[Frame] = []
+    lines = trace.splitlines()
+    for position, line in enumerate(lines):
+        match = _FRAME.match(line)
+        if match is None:
+            continue
+        file, number = match["file"], int(match["line"])
+        column, end = _columns(file, number, lines[position + 1 : position + 3])
+        found.append(Frame(file, number, match["name"], column, end))
+    return found
+
+
+def user_frames(trace: str) -> list[Frame]:
+    """Those of the user's own code, outermost first."""
+    return [f for f in frames(trace) if is_user_code(f.file)]
+
+
+def innermost(trace: str | None) -> Location | None:
+    """The place in the user's code that a trace leads to; None where it never touches it."""
+    found = user_frames(trace) if trace else []
+    return found[-1].location() if found else None
+
+
+def _columns(file: str, number: int, after: list[str]) -> tuple[int | None, int | None]:
+    """From the line of carets under the source line. Python strips the source's indentation in traces."""
+    if len(after) < 2 or not after[1].strip() or set(after[1].strip()) - set("^~"):
+        return None, None
+    shown, carets = after
+    start = len(carets) - len(carets.lstrip()) - (len(shown) - len(shown.lstrip()))
+    length = len(carets.strip())
+    source = linecache.getline(file, number)
+    indent = len(source) - len(source.lstrip())
+    return start + indent, start + indent + length

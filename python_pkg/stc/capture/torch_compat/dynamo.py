@@ -1,0 +1,105 @@
+"""Private names of Dynamo and of torch's structured trace. Each part tests itself where it is installed.
+
+Anything missing raises `Missing` with the part's name, which becomes a gap in the report.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+TRACE_LOGGER = "torch.__trace"
+LIMIT_LOGGER = "torch._dynamo.convert_frame"
+
+
+class Missing(Exception):
+    """This torch lacks something that capture reads."""
+
+
+def trace_logger() -> logging.Logger:
+    """The logger of the structured trace.
+
+    Raises:
+        Missing: nothing is traced by this torch.
+    """
+    import torch._logging._internal as internal
+
+    if getattr(internal, "trace_log", None) is None or internal.trace_log.name != TRACE_LOGGER:
+        raise Missing("torch has no structured trace")
+    return logging.getLogger(TRACE_LOGGER)
+
+
+def file_of(number: object) -> str | None:
+    """The file name that the trace shortened to a number."""
+    if isinstance(number, str):
+        return number
+    from torch._logging.structured import INTERN_TABLE
+
+    for name, index in INTERN_TABLE.items():
+        if index == number:
+            return name
+    return None
+
+
+def current_compile_id() -> str | None:
+    """torch's name of the compile that is going on, such as "0/0"."""
+    from torch._guards import CompileContext
+
+    identity = CompileContext.current_compile_id()
+    return None if identity is None else str(identity)
+
+
+def patch_inductor(on_graph: Callable[[Any, Sequence[Any]], None]) -> Callable[[], None]:
+    """Show every Dynamo graph that goes to Inductor to ``on_graph``, and train on with a graph that Inductor cannot lower.
+
+    Works for graphs compiled by us and by the user's own `torch.compile`. Returns what undoes it.
+
+    Raises:
+        Missing: this torch hands graphs to Inductor in another way.
+    """
+    import torch
+
+    wrapper = getattr(torch, "_TorchCompileInductorWrapper", None)
+    if wrapper is None or "__call__" not in vars(wrapper):
+        raise Missing("torch hands its graphs to Inductor in another way")
+    original = vars(wrapper)["__call__"]
+
+    def __call__(self: Any, model: Any, inputs: Any, **more: Any) -> Any:
+        on_graph(model, inputs)
+        return original(self, model, inputs, **more)
+
+    wrapper.__call__ = __call__
+
+    def undo() -> None:
+        if vars(wrapper).get("__call__") is __call__:
+            wrapper.__call__ = original
+
+    return undo
+
+
+def inlined(module: Any) -> Callable[..., Any] | None:
+    """A callable through which Dynamo sees a stock module, whose own frames it would skip; None where it is not needed."""
+    import types
+
+    from torch._dynamo import external_utils, trace_rules
+
+    forward = module.forward
+    if not isinstance(forward, types.MethodType) or not trace_rules.check(forward):
+        return None
+    wrapped: Callable[..., Any] = external_utils.wrap_inline(module._call_impl)
+    return wrapped
+
+
+def frame_being_compiled() -> tuple[Any, Any, Any] | None:
+    """Code, local and global variables of the frame that Dynamo is about to compile again, read from its own frame."""
+    frame = sys._getframe(1)
+    for _ in range(60):
+        if frame is None:
+            return None
+        held = frame.f_locals.get("frame") if frame.f_code.co_filename.endswith("convert_frame.py") else None
+        if held is not None and hasattr(held, "f_code") and hasattr(held, "f_locals"):
+            return held.f_code, held.f_locals, held.f_globals
+        frame = frame.f_back  # type: ignore[assignment]
+    return None
