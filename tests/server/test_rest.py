@@ -215,3 +215,26 @@ class TestFaults:
             {"message": "The STC server extension failed; its log says why.", "remedy": None},
         )
         assert "AttributeError" in caplog.text
+
+
+class TestCookies:
+    """A browser that has logged in sends a cookie in place of the token."""
+
+    async def test_a_change_needs_the_xsrf_token_that_the_panel_sends_along(
+        self, jp_fetch: Fetch, jp_serverapp: Any, record: Callable[..., str]
+    ) -> None:
+        # given a browser that has opened a page with the token in its address
+        run = record()
+        token = jp_serverapp.identity_provider.token
+        form = await jp_fetch("login", headers={"Authorization": "none"})
+        page = await jp_fetch("api/me", params={"token": token}, headers={"Authorization": "none"})
+        cookies = [c.split(";")[0] for reply in (form, page) for c in reply.headers.get_list("Set-Cookie")]
+        xsrf = next(c.partition("=")[2] for c in cookies if c.startswith("_xsrf="))
+        headers = {"Authorization": "none", "Cookie": "; ".join(cookies)}
+        # when a page of somebody else makes it send a request, that has the cookie alone and is refused
+        status, body = await refused(jp_fetch("stc/api/runs", run, method="DELETE", headers=headers))
+        assert status == 403
+        assert body["message"]
+        # and the panel's own request is carried out
+        reply = await jp_fetch("stc/api/runs", run, method="DELETE", headers={**headers, "X-XSRFToken": xsrf})
+        assert reply.code == 204
