@@ -27,6 +27,7 @@ from stc.source.places import is_user_code, locate, source_at
 from . import guards
 from .breaks import Breaks
 from .bus import TraceBus, TraceEvent, as_json
+from .fusion import Fusion, attach_code
 from .graphs import GraphRegistry
 from .phases import LABELS, PhaseClock
 from .stacks import innermost
@@ -214,9 +215,8 @@ class Listener:
             self.fault(part, error)
 
     def _install_fusion(self) -> Callable[[], None]:
-        from . import fusion
-
-        for gap in fusion.install(self.graphs, self.artefact, self.fault):
+        fusion = Fusion(self.graphs, self.fault)
+        for gap in fusion.install():
             self.gap(gap.part, gap.reason)
         return fusion.uninstall
 
@@ -320,6 +320,7 @@ class Listener:
         name = f"{event.compile_id.replace('/', '.').replace('!', 'a')}-{phase}.py"
         self.artefact(name, text)
         self.graphs.update(event.compile_id, phase, code=name)
+        attach_code(self.graphs, event.compile_id, phase, text, name)
         if phase != "forward":
             self._waiting_backward.discard(event.compile_id)
 

@@ -185,10 +185,12 @@ class NotFused(Record):
     """Why two neighbouring kernels (or groups) were not fused: one entry an edge."""
 
     first: str  # kernel id
-    second: str  # kernel id
+    second: str  # kernel id; the same one for two loop nests of one C++ kernel
     reason: str  # one plain sentence
     detail: str | None = None  # the scheduler's own words
     buffers: list[str] = []  # what passes through memory between them
+    first_group: int | None = None  # which loop nest of the kernel
+    second_group: int | None = None
 
 
 class Bytes(Record):
