@@ -44,9 +44,17 @@ class Breaks:
         self._breaks: dict[str, Break] = {}
         self._last_call: dict[str, Hashable] = {}
 
-    def add(self, text: str, compile_id: str | None, *, optimizer: bool) -> Break:
-        """A break in torch's words, as its trace event gives them."""
+    def add(self, text: str, compile_id: str | None, *, within: str | None, optimizer: bool) -> Break:
+        """A break in torch's words, as its trace event gives them; ``within`` is the function that is being compiled."""
         found = parse(text, optimizer=optimizer)
+        # The rest of a line that broke the graph often cannot be compiled either: that is the same break.
+        if found.location is not None and within is not None and within.endswith(f"(from line {found.location.line})"):
+            for known in self._breaks.values():
+                if known.location is not None and (known.location.file, known.location.line) == (
+                    found.location.file,
+                    found.location.line,
+                ):
+                    return known
         step, call = self._step(), self._call()
         known = self._breaks.get(found.id)
         if known is None:

@@ -154,15 +154,18 @@ class Fusion:
             otherwise = frame.location if frame.optimizer else None
             fields = warm.remapped(held, compile_id, frame.lines, otherwise)
             self._registry.update(compile_id, held.phase, cache=CacheUse(outcome="hit", cache="fx_graph"), **fields)
+            attach_code(self._registry, compile_id, held.phase)
         except Exception as error:
             self._on_fault("fusion", error)
 
 
-def attach_code(registry: GraphRegistry, compile_id: str, phase: GraphPhase, text: str, artefact: str) -> None:
-    """Tell a graph's kernels where their code is, once it has been written."""
+def attach_code(registry: GraphRegistry, compile_id: str, phase: GraphPhase) -> None:
+    """Tell a graph's kernels where their code is, once both are known: cold the code comes last, warm the kernels."""
     graph = registry.get(compile_id, phase)
-    if graph is not None and graph.kernels:
-        registry.update(compile_id, phase, kernels=with_code(graph.kernels, text, artefact))
+    if graph is None or not graph.kernels or graph.id not in registry.code:
+        return
+    text, artefact = registry.code[graph.id]
+    registry.update(compile_id, phase, kernels=with_code(graph.kernels, text, artefact))
 
 
 def _has_symbols(graph: Any) -> bool:

@@ -42,6 +42,7 @@ class GraphRegistry:
         self._lock = threading.Lock()
         self._graphs: dict[str, Graph] = {}
         self._frames: dict[str, Frame] = {}
+        self.code: dict[str, tuple[str, str]] = {}  # graph id: generated code and the name it is kept under
         # Told of each Dynamo graph before it is lowered: compile id, GraphModule, example inputs.
         self.on_dynamo_graph: list[Callable[[str, Any, Any], None]] = []
 

@@ -78,6 +78,7 @@ class Listener:
                 self._begin()
                 self._gaps.clear()
                 self._install()
+                return
         for gap in self.gaps():
             sink(GapSeen(gap=gap))
 
@@ -252,8 +253,7 @@ class Listener:
             return
         last = stack[-1]
         name, file = str(last.get("name")), dynamo.file_of(last.get("filename")) or ""
-        resumed = _RESUME.match(name)
-        shown = f"{resumed['name']} (from line {resumed['line']})" if resumed else name
+        shown = _shown_name(name)
         optimizer = "/torch/optim/" in file.replace("\\", "/")
         place = locate(file, int(last["line"]), function=shown) if is_user_code(file) else None
         if place is None:
@@ -267,12 +267,15 @@ class Listener:
 
     def _on_break(self, event: TraceEvent) -> None:
         optimizer = event.compile_id is not None and self.graphs.frame(event.compile_id).optimizer
-        found = self._breaks.add(str(event.payload), event.compile_id, optimizer=optimizer)
+        frame = self.graphs.frame(event.compile_id or "")
+        found = self._breaks.add(str(event.payload), event.compile_id, within=frame.name, optimizer=optimizer)
         self.show_source(found.location)
 
     def _on_recompile(self, event: TraceEvent) -> None:
         said = as_json(event.payload)
         reasons = said if isinstance(said, list) else [said if isinstance(said, str) else str(event.payload)]
+        if "Cache line invalidated" in str(reasons[0]):
+            return  # what was compiled for an object that is gone; no guard failed
         being = dynamo.frame_being_compiled()
         code, local, world = being if being is not None else (None, {}, {})
         guard = guards.parse(str(reasons[0]), local, world)
@@ -281,6 +284,7 @@ class Listener:
             place = locate(code.co_filename, code.co_firstlineno, function=code.co_name)
         optimizer = code is not None and "/torch/optim/" in code.co_filename.replace("\\", "/")
         name = code.co_name if code is not None else self.graphs.frame(event.compile_id or "").name or "unknown"
+        name = _shown_name(name)
         self._recompilations += 1
         self._last_guard[name] = guard
         self.show_source(place)
@@ -297,7 +301,7 @@ class Listener:
 
     def _on_limit(self, limit: int, function: str) -> None:
         match = _LIMIT.match(function)
-        name = match["name"] if match else function
+        name = _shown_name(match["name"] if match else function)
         place = locate(match["file"], int(match["line"]), function=name) if match else None
         guard = self._last_guard.get(name)
         self.emit(
@@ -319,8 +323,9 @@ class Listener:
         self._last_phase[event.compile_id] = phase
         name = f"{event.compile_id.replace('/', '.').replace('!', 'a')}-{phase}.py"
         self.artefact(name, text)
-        self.graphs.update(event.compile_id, phase, code=name)
-        attach_code(self.graphs, event.compile_id, phase, text, name)
+        graph = self.graphs.update(event.compile_id, phase, code=name)
+        self.graphs.code[graph.id] = (text, name)
+        attach_code(self.graphs, event.compile_id, phase)
         if phase != "forward":
             self._waiting_backward.discard(event.compile_id)
 
@@ -407,6 +412,12 @@ class _LimitFilter(logging.Filter):
         except Exception:
             logging.getLogger("stc").debug("the recompile limit's message has changed", exc_info=True)
         return True
+
+
+def _shown_name(name: str) -> str:
+    """The rest of a function after a graph break has a name of Dynamo's; say it in plain words."""
+    resumed = _RESUME.match(name)
+    return f"{resumed['name']} (from line {resumed['line']})" if resumed else name
 
 
 def _is_symbolic(value: Any) -> bool:

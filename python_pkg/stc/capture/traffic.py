@@ -56,15 +56,20 @@ def eager_bytes(module: Any) -> tuple[int, int | None]:
         raise ValueError("the graph's inputs are not known")
     fresh = [_fresh(v, mode) if isinstance(v, torch.Tensor) else v for v in inputs]
     count = Count()
-    with mode, torch.enable_grad() if torch.is_grad_enabled() else torch.no_grad(), count:
-        out = module(*fresh)
-        forward = count.total
-        ends = [v for v in _tensors(out) if v.requires_grad and v.grad_fn is not None]
-        if not ends:
-            return forward, None
-        torch.autograd.backward(ends, [torch.ones_like(v) for v in ends])
-        # The gradients that start it are the loss's business, not this graph's.
-        return forward, count.total - forward - sum(tensor_bytes(v) or 0 for v in ends)
+    strict = mode.allow_non_fake_inputs
+    mode.allow_non_fake_inputs = True  # an optimizer's parameters are in the graph itself; only their shapes are used
+    try:
+        with mode, torch.enable_grad() if torch.is_grad_enabled() else torch.no_grad(), count:
+            out = module(*fresh)
+            forward = count.total
+            ends = [v for v in _tensors(out) if v.requires_grad and v.grad_fn is not None]
+            if not ends:
+                return forward, None
+            torch.autograd.backward(ends, [torch.ones_like(v) for v in ends])
+            # The gradients that start it are the loss's business, not this graph's.
+            return forward, count.total - forward - sum(tensor_bytes(v) or 0 for v in ends)
+    finally:
+        mode.allow_non_fake_inputs = strict
 
 
 def _fresh(value: Any, mode: Any) -> Any:

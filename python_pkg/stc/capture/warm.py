@@ -55,11 +55,19 @@ def remapped(
     Args:
         otherwise: the place of operations that are on no line of the user's.
     """
-    old = graph.id
-    new = f"{compile_id}:{graph.phase}"
+    old, new = graph.id, f"{compile_id}:{graph.phase}"
+    # Old and new place of every node that both know: by it move what has a place but no node of its own.
+    moved = {
+        (op.location.file, op.location.line): lines[op.node]
+        for held in (graph.ops, *(k.ops for k in graph.kernels))
+        for op in held
+        if op.location is not None and op.node is not None and op.node in lines
+    }
 
     def place(operation: Operation) -> Operation:
         today = lines.get(operation.node) if operation.node is not None else None
+        if today is None and operation.location is not None:
+            today = moved.get((operation.location.file, operation.location.line))
         return replace(operation, location=otherwise if today is None else today)
 
     def rename(kernel_id: str) -> str:
@@ -68,13 +76,6 @@ def remapped(
     def kernel(held: Kernel) -> Kernel:
         return replace(held, id=rename(held.id), ops=[place(op) for op in held.ops], code=None)
 
-    # Old and new place of every node that both know; a folded line is carried over by that.
-    moved = {
-        (op.location.file, op.location.line): lines[op.node]
-        for held in (graph.ops, *(k.ops for k in graph.kernels))
-        for op in held
-        if op.location is not None and op.node is not None and op.node in lines
-    }
     return {
         "ops": [place(op) for op in graph.ops],
         "kernels": [kernel(k) for k in graph.kernels],

@@ -35,10 +35,19 @@ def around_compiles(before: Callable[[], None], after: Callable[[], None]) -> It
 
 
 class _Quiet(logging.Filter):
-    """Holds back torch's own long warnings about what the report says in a sentence."""
+    """Holds back what the compilers log at length and the report says in a sentence."""
+
+    NAMES = (
+        "torch._dynamo",
+        "torch._inductor",
+        "torch._functorch",
+        "torch._subclasses.fake_tensor",
+        "torch.fx",
+        "torch.__",
+    )
 
     def filter(self, record: logging.LogRecord) -> bool:
-        return record.levelno > logging.WARNING
+        return record.levelno >= logging.CRITICAL or not record.name.startswith(self.NAMES)
 
 
 @contextmanager
@@ -50,14 +59,14 @@ def soft_errors() -> Iterator[None]:
     from torch._dynamo import config
 
     quiet = _Quiet()
-    loggers = [logging.getLogger(f"torch._dynamo.{name}") for name in ("convert_frame", "exc", "variables.builder")]
+    handlers = [h for name in ("", "torch") for h in logging.getLogger(name).handlers]
     before = config.suppress_errors
     config.suppress_errors = True
-    for logger in loggers:
-        logger.addFilter(quiet)
+    for handler in handlers:
+        handler.addFilter(quiet)
     try:
         yield
     finally:
         config.suppress_errors = before
-        for logger in loggers:
-            logger.removeFilter(quiet)
+        for handler in handlers:
+            handler.removeFilter(quiet)

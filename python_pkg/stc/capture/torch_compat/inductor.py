@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
 from .dynamo import Missing
@@ -96,10 +97,8 @@ def watch_refusals(on_refusal: Callable[[str, str, str], None]) -> Undo:
     original = vars(why)["__call__"]
 
     def __call__(self: Any, reason: str, *args: Any) -> Any:
-        try:
+        with suppress(Exception):
             on_refusal(self.name1, self.name2, reason % args if args else reason)
-        except Exception:
-            pass
         return original(self, reason, *args)
 
     why.__call__ = __call__
