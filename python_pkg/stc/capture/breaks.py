@@ -13,7 +13,7 @@ from collections.abc import Callable, Hashable
 from msgspec.structs import replace
 
 from stc.record.events import BreakSeen, Event
-from stc.record.types import Break
+from stc.record.types import Break, Location
 from stc.source.places import is_user_code
 
 from .stacks import user_frames
@@ -49,26 +49,23 @@ class Breaks:
         found = parse(text, optimizer=optimizer)
         # The rest of a line that broke the graph often cannot be compiled either: that is the same break.
         if found.location is not None and within is not None and within.endswith(f"(from line {found.location.line})"):
-            for known in self._breaks.values():
-                if known.location is not None and (known.location.file, known.location.line) == (
-                    found.location.file,
-                    found.location.line,
-                ):
-                    return known
+            for earlier in self._breaks.values():
+                if earlier.location is not None and _line(earlier.location) == _line(found.location):
+                    return earlier
         step, call = self._step(), self._call()
-        known = self._breaks.get(found.id)
-        if known is None:
+        before = self._breaks.get(found.id)
+        if before is None:
             known = replace(found, steps=[] if step is None else [step], compile_ids=[compile_id] if compile_id else [])
         else:
-            ids = known.compile_ids
+            ids = before.compile_ids
             if compile_id and compile_id not in ids and len(ids) < MOST_STEPS:
                 ids = [*ids, compile_id]
-            steps = known.steps
+            steps = before.steps
             if step is not None and step not in steps[-1:] and len(steps) < MOST_STEPS:
                 steps = [*steps, step]
             # Dynamo meets the same line again when it compiles the rest of the frame: that is still the same break.
             again = self._last_call.get(found.id) != call
-            known = replace(known, steps=steps, compile_ids=ids, count=known.count + again)
+            known = replace(before, steps=steps, compile_ids=ids, count=before.count + again)
         self._breaks[found.id] = known
         self._last_call[found.id] = call
         self._emit(BreakSeen(graph_break=known))
@@ -102,6 +99,10 @@ def parse(text: str, *, optimizer: bool) -> Break:
         detail=" ".join(p["text"].strip() for p in (explanation, context) if p is not None) or None,
         benign=inner is None or optimizer,
     )
+
+
+def _line(place: Location) -> tuple[str, int]:
+    return place.file, place.line
 
 
 def _reason(text: str) -> str:

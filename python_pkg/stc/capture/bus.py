@@ -40,8 +40,8 @@ class TraceBus(logging.Handler):
         self._logger: logging.Logger | None = None
         self._level = 0
 
-    def install(self) -> None:
-        """Begin to listen.
+    def install(self) -> Callable[[], None]:
+        """Begin to listen; returns what ends it.
 
         Raises:
             dynamo.Missing
@@ -50,6 +50,7 @@ class TraceBus(logging.Handler):
         self._level = self._logger.level
         self._logger.setLevel(logging.DEBUG)
         self._logger.addHandler(self)
+        return self.uninstall
 
     def uninstall(self) -> None:
         if self._logger is not None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from stc.record.types import Group, Kernel, Layout, Location, NotFused
+from stc.record.types import Group, Kernel, KernelKind, Layout, Location, NotFused, Operation
 
 from .operations import Operations, is_computed, slice_back
 from .reasons import Refusals, explain
@@ -44,9 +44,9 @@ class GraphKernels:
 
     def _build(self, written: list[tuple[list[Any], str]]) -> None:
         kernel_of: dict[str, int] = {}  # operation name: number of the generated kernel that holds it
-        for number, (nodes, _) in enumerate(written):
+        for position, (nodes, _) in enumerate(written):
             for node in nodes:
-                kernel_of.setdefault(node.get_name(), number)
+                kernel_of.setdefault(node.get_name(), position)
         gathered: dict[int, list[Any]] = {}
         found: list[tuple[list[Any], str, Any]] = []
         for final in self._nodes:
@@ -54,17 +54,22 @@ class GraphKernels:
             if len(base) == 1 and base[0].node is not None and inductor.is_library_call(base[0].node):
                 found.append(([final], _call_name(base[0].node), base[0].node))
                 continue
-            number = next((kernel_of[n.get_name()] for n in base if n.get_name() in kernel_of), -1)
-            if number in gathered:
+            number: int | None = next((kernel_of[n.get_name()] for n in base if n.get_name() in kernel_of), None)
+            if number is None:
+                found.append(([final], final.get_name(), None))
+            elif number in gathered:
                 gathered[number].append(final)
-                continue
-            gathered[number] = [final]
-            found.append((gathered[number], written[number][1] if number >= 0 else final.get_name(), None))
+            else:
+                gathered[number] = [final]
+                found.append((gathered[number], written[number][1], None))
         for position, (finals, name, call) in enumerate(found):
             self.kernels.append(self._kernel(f"{self._identity}:{position}", name, finals, call))
 
     def _kernel(self, kernel_id: str, name: str, finals: list[Any], call: Any) -> Kernel:
-        operations, groups, notes = [], [], []
+        operations: list[Operation] = []
+        groups: list[Group] = []
+        notes: list[str] = []
+        kind: KernelKind
         for final in finals:
             nodes, exact = self._computed_by(final)
             mine = self._operations.of(nodes)

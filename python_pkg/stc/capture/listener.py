@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from stc.record.events import (
+    CompileFailed,
     Event,
     GapSeen,
     LimitReached,
@@ -21,7 +22,7 @@ from stc.record.events import (
     RunProgress,
     SourceSeen,
 )
-from stc.record.types import CacheUse, Gap, GraphPhase, Limit, Location, Phase, Progress, Recompilation
+from stc.record.types import CacheUse, Failure, Gap, GraphPhase, Limit, Location, Phase, Progress, Recompilation
 from stc.source.places import is_user_code, locate, source_at
 
 from . import guards
@@ -204,8 +205,9 @@ class Listener:
             },
             self.fault,
         )
-        self._try("trace", lambda: (bus.install(), bus.uninstall)[1])
+        self._try("trace", bus.install)
         self._try("Dynamo graphs", lambda: dynamo.patch_inductor(self._on_graph))
+        self._try("backward", lambda: dynamo.soften_backward(self._on_backward_failure))
         self._try("recompile limit", self._watch_limit)
         self._try("fusion", self._install_fusion)
 
@@ -354,12 +356,15 @@ class Listener:
         if failed and failed not in ("Unsupported", "None"):
             file, line = about.get("fail_user_frame_filename"), about.get("fail_user_frame_lineno")
             place = locate(file, int(line)) if file and line and is_user_code(file) else None
-            self.on_failure(failed, str(about.get("fail_reason") or ""), place)
+            reason = str(about.get("fail_reason") or "").strip()
+            self._failed(str(failed), reason, place, event.compile_id)
 
-    def on_failure(self, kind: str, reason: str, place: Location | None) -> None:
-        first = reason.strip().splitlines()[0] if reason.strip() else kind
-        where = f" ({place.file}, line {place.line})" if place is not None else ""
-        self.gap("compile", f"{kind}: {first}{where}")
+    def _on_backward_failure(self, error: BaseException) -> None:
+        self._failed(type(error).__name__, f"in the backward graph: {error}", None, dynamo.current_compile_id())
+
+    def _failed(self, kind: str, reason: str, place: Location | None, compile_id: str | None) -> None:
+        failure = Failure(type=kind, message=reason.splitlines()[0] if reason else kind, location=place)
+        self.emit(CompileFailed(failure=failure, compile_id=compile_id))
 
     def _on_bracket(self, event: TraceEvent) -> None:
         about = as_json(event.payload) or event.metadata

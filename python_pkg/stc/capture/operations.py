@@ -100,7 +100,7 @@ def slice_back(outputs: Iterable[Any], stop: Callable[[Any], bool]) -> list[Any]
 
 def _base(target: Any) -> str:
     packet = getattr(target, "_overloadpacket", None)
-    return getattr(packet, "__name__", None) or getattr(target, "__name__", str(target))
+    return str(getattr(packet, "__name__", None) or getattr(target, "__name__", target))
 
 
 def _dynamo_node(node: Any) -> str | None:

@@ -17,7 +17,7 @@ ATTRIBUTE = "_stc_report"
 FORMAT = 1
 
 
-class Embedded(Record):
+class Embedded(Record, frozen=True, kw_only=True):
     """What is kept with a compiled graph."""
 
     format: int

@@ -84,6 +84,13 @@ class LimitReached(Event, tag="limit-reached"):
     limit: Limit
 
 
+class CompileFailed(Event, tag="compile-failed"):
+    """A compiler failed on a graph, which ran eager instead. The session says which unit that was, in `UnitSeen`."""
+
+    failure: Failure
+    compile_id: str | None = None
+
+
 class PhasesMeasured(Event, tag="phases-measured"):
     """Totals of the run so far; replaces the one before."""
 
@@ -121,5 +128,5 @@ class ArtefactWritten(Event, tag="artefact-written"):
 
 EVENTS: tuple[type[Event], ...] = (
     RunStarted, RunProgress, RunEnded, SourceSeen, UnitSeen, DecisionMade, GraphSeen, BreakSeen, RecompilationSeen,
-    LimitReached, PhasesMeasured, GapSeen, OptionIgnored, StepsTaken, StepsMeasured, ArtefactWritten,
+    LimitReached, CompileFailed, PhasesMeasured, GapSeen, OptionIgnored, StepsTaken, StepsMeasured, ArtefactWritten,
 )  # fmt: skip

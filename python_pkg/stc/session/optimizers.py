@@ -71,7 +71,7 @@ class Optimizers:
         self._on_step = on_step
         self._on_fault = on_fault
         self._managed: list[Managed] = []
-        self._depth = 0
+        self.stepping: Managed | None = None  # the one whose step is running now
 
     def install(self) -> None:
         """Take over the optimizers that exist and those that will be made."""
@@ -160,7 +160,7 @@ class Optimizers:
 
         @functools.wraps(managed.own or type(optimizer).step)
         def step(optimizer: Optimizer, *args: Any, **kwargs: Any) -> Any:
-            if not managed.active or self._depth:
+            if not managed.active or self.stepping is not None:
                 return managed.before(optimizer, *args, **kwargs)
             return self._step(managed, optimizer, args, kwargs)
 
@@ -168,7 +168,7 @@ class Optimizers:
         vars(optimizer)["step"] = types.MethodType(step, optimizer)
 
     def _step(self, managed: Managed, optimizer: Optimizer, args: Any, kwargs: Any) -> Any:
-        self._depth += 1
+        self.stepping = managed
         try:
             if managed.identity is None:
                 self._meet(managed, optimizer)
@@ -178,7 +178,7 @@ class Optimizers:
             else:
                 result = self._compiled_step(managed, optimizer)
         finally:
-            self._depth -= 1
+            self.stepping = None
         try:
             self._on_step(managed)
         except Exception as error:

@@ -21,6 +21,7 @@ from stc.record.store import Store
 from stc.errors import StcUserError, TargetUnavailable
 from stc.options import Options
 from stc.record.events import (
+    CompileFailed,
     Event,
     GapSeen,
     LimitReached,
@@ -169,6 +170,8 @@ class Session:
                 place is not None and place.path is not None and "/torch/optim/" in place.path.replace(os.sep, "/")
             )
             self._training.limit_reached(event.limit.function, of_optimizer=inside_torch)
+        elif isinstance(event, CompileFailed) and self._training is not None:
+            self._training.compile_failed(event.failure)
         self._emit(event)
 
     def _artefact(self, name: str, text: str) -> None:
@@ -212,6 +215,8 @@ class Session:
 
     def _close(self, status: Status, partial: str | None, error: BaseException | None) -> None:
         if self._training is not None:
+            if error is None:
+                self._training.settle_failures()
             self._send_steps(ended=True)
             self._training.remember()
         if self._listener is not None:

@@ -15,6 +15,7 @@ from stc.options import Options
 from stc.plan.policy import LoopPolicy
 from stc.plan.worth import History, Shape, estimate_compile
 from stc.record.events import DecisionMade, Event
+from stc.record.types import Failure
 from stc.source.loops import LoopCount, enclosing_turns
 
 from .clock import Loop, StepClock
@@ -60,6 +61,7 @@ class Training:
         self._stepped: dict[Managed, None] = {}
         self._anchor: Managed | None = None
         self._stranger: Managed | None = None  # another optimizer that has stepped since the anchor did
+        self._failures: dict[str, Failure] = {}  # unit: what a compiler failed with, not told yet
         self._passes = 0  # backward passes since the last step's end
         self._frame_wanted = True
         self._limited_early = False
@@ -116,6 +118,28 @@ class Training:
             return
         loop.limited = True
         self._policy(loop.signature).stop_windows()
+
+    def compile_failed(self, failure: Failure) -> None:
+        """A compiler failed on what is being called now. Told only once the call has gone well eager: else it is the user's."""
+        called = self.optimizers.stepping or next(reversed(self._called), None)
+        if called is not None and called.identity is not None:
+            self._failures[called.identity] = failure
+
+    def settle_failures(self) -> None:
+        """What a compiler failed on has run eager, and does so from now on: no mixture, and no further attempts."""
+        if not self._failures:
+            return
+        for identity, failure in self._failures.items():
+            self.units.change(identity, state="failed", failure=failure)
+        for model in self.models.all():
+            if model.identity in self._failures:
+                model.mode, model.compiled = "e", None
+        for managed in self.optimizers.all():
+            if managed.identity in self._failures:
+                managed.mode, managed.compiled = "e", None
+        self._failures.clear()
+        if self.clock.current is not None:
+            self.clock.current.fresh = True
 
     def remember(self) -> None:
         """Keep what compiling cost, for the next run's estimate."""
@@ -178,6 +202,7 @@ class Training:
         trained = [m for m in called if m.mode == "c"] + [m for m in stepped if m.mode == "c"]
         signature = self._signature(called, managed)
         anchor = "optimizer update" if managed is not None else "backward pass"
+        self.settle_failures()
         loop = self.clock.end_step(signature, anchor, "c" if trained else "e")
         if self._limited_early:
             loop.limited, self._limited_early = True, False

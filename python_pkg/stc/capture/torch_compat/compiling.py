@@ -59,7 +59,9 @@ def soft_errors() -> Iterator[None]:
     from torch._dynamo import config
 
     quiet = _Quiet()
-    handlers = [h for name in ("", "torch") for h in logging.getLogger(name).handlers]
+    # torch gives each of its parts a handler of its own.
+    loggers = [logging.getLogger(), *(v for n, v in logging.root.manager.loggerDict.items() if n.startswith("torch"))]
+    handlers = {h for v in loggers if isinstance(v, logging.Logger) and v.name != "torch.__trace" for h in v.handlers}
     before = config.suppress_errors
     config.suppress_errors = True
     for handler in handlers:

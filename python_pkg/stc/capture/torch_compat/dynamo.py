@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Callable, Sequence
+from types import FrameType
 from typing import Any
 
 TRACE_LOGGER = "torch.__trace"
@@ -79,6 +80,59 @@ def patch_inductor(on_graph: Callable[[Any, Sequence[Any]], None]) -> Callable[[
     return undo
 
 
+def soften_backward(on_failure: Callable[[BaseException], None]) -> Callable[[], None]:
+    """Run a backward graph as it is where Inductor fails on it. By then the forward has run, so Dynamo cannot fall back.
+
+    Returns what undoes it.
+
+    Raises:
+        Missing: Inductor takes no inner compiler in this torch.
+    """
+    import functools
+    import inspect
+
+    from torch._inductor import compile_fx as module
+
+    original, inner = module.compile_fx, module.compile_fx_inner
+    if "inner_compile" not in inspect.signature(original).parameters:
+        raise Missing("Inductor takes no inner compiler")
+
+    def soft_inner(gm: Any, example_inputs: Any, **kwargs: Any) -> Any:
+        try:
+            return inner(gm, example_inputs, **kwargs)
+        except Exception as error:
+            if not kwargs.get("is_backward"):
+                raise  # Dynamo leaves this frame to Python
+            on_failure(error)
+            return _as_it_is(gm)
+
+    @functools.wraps(original)
+    def compile_fx(model: Any, inputs: Any, *args: Any, **kwargs: Any) -> Any:
+        if not args:
+            kwargs.setdefault("inner_compile", soft_inner)
+        return original(model, inputs, *args, **kwargs)
+
+    module.compile_fx = compile_fx
+
+    def undo() -> None:
+        if module.compile_fx is compile_fx:
+            module.compile_fx = original
+
+    return undo
+
+
+def _as_it_is(gm: Any) -> Callable[[list[Any]], Any]:
+    """A graph as AOTAutograd calls compiled ones: its arguments come in a list that is to be emptied."""
+
+    def run(arguments: list[Any]) -> Any:
+        held = list(arguments)
+        arguments.clear()
+        return gm(*held)
+
+    run._boxed_call = True  # type: ignore[attr-defined]
+    return run
+
+
 def inlined(module: Any) -> Callable[..., Any] | None:
     """A callable through which Dynamo sees a stock module, whose own frames it would skip; None where it is not needed."""
     import types
@@ -94,12 +148,12 @@ def inlined(module: Any) -> Callable[..., Any] | None:
 
 def frame_being_compiled() -> tuple[Any, Any, Any] | None:
     """Code, local and global variables of the frame that Dynamo is about to compile again, read from its own frame."""
-    frame = sys._getframe(1)
+    frame: FrameType | None = sys._getframe(1)
     for _ in range(60):
         if frame is None:
             return None
         held = frame.f_locals.get("frame") if frame.f_code.co_filename.endswith("convert_frame.py") else None
         if held is not None and hasattr(held, "f_code") and hasattr(held, "f_locals"):
             return held.f_code, held.f_locals, held.f_globals
-        frame = frame.f_back  # type: ignore[assignment]
+        frame = frame.f_back
     return None

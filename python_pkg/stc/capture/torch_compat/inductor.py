@@ -6,7 +6,6 @@ Each installer tests that what it replaces is there, raises `Missing` with the p
 from __future__ import annotations
 
 import importlib
-import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
@@ -14,7 +13,6 @@ from typing import Any
 from .dynamo import Missing
 
 Undo = Callable[[], None]
-PROVENANCE = "set_kernel_post_grad_provenance_tracing"
 
 
 def watch_scheduler(on_codegen: Callable[[Any, Any, Callable[[], Any]], Any], version: str) -> Undo:
@@ -57,32 +55,35 @@ def watch_scheduler(on_codegen: Callable[[Any, Any, Callable[[], Any]], Any], ve
 
 
 def watch_kernels(on_kernel: Callable[[Any, str], None]) -> Undo:
-    """Tell the scheduler nodes and name of each generated kernel as it is written."""
-    for name in ("codegen.cpp", "codegen.triton", "ir", "scheduler", "debug"):
-        try:
-            importlib.import_module(f"torch._inductor.{name}")
-        except ImportError:
-            continue
-    debug = sys.modules.get("torch._inductor.debug")
-    original = getattr(debug, PROVENANCE, None)
-    if original is None:
-        raise Missing(f"Inductor has no {PROVENANCE}")
+    """Tell the scheduler nodes and name of each generated kernel as it is defined."""
+    undos: list[Undo] = []
+    for place, name in (("codegen.cpp", "CppScheduling"), ("codegen.triton", "TritonScheduling")):
+        module = importlib.import_module(f"torch._inductor.{place}")
+        scheduling = getattr(module, name, None)
+        if scheduling is None or "define_kernel" not in vars(scheduling):
+            raise Missing(f"{name} defines its kernels in another way")
+        undos.append(_watch_definitions(scheduling, on_kernel))
 
-    def replacement(node_schedule: Any, kernel_name: str, *args: Any, **kwargs: Any) -> Any:
-        on_kernel(node_schedule, kernel_name)
-        return original(node_schedule, kernel_name, *args, **kwargs)
+    def undo_all() -> None:
+        for undo in undos:
+            undo()
 
-    holders = [
-        module for name, module in list(sys.modules.items())
-        if name.startswith("torch._inductor") and vars(module).get(PROVENANCE) is original
-    ]  # fmt: skip
-    for module in holders:
-        setattr(module, PROVENANCE, replacement)
+    return undo_all
+
+
+def _watch_definitions(scheduling: Any, on_kernel: Callable[[Any, str], None]) -> Undo:
+    original = vars(scheduling)["define_kernel"]
+
+    def define_kernel(self: Any, source: Any, nodes: Any, *args: Any, **kwargs: Any) -> Any:
+        name = original(self, source, nodes, *args, **kwargs)
+        on_kernel(nodes, name)
+        return name
+
+    scheduling.define_kernel = define_kernel
 
     def undo() -> None:
-        for module in holders:
-            if vars(module).get(PROVENANCE) is replacement:
-                setattr(module, PROVENANCE, original)
+        if vars(scheduling).get("define_kernel") is define_kernel:
+            scheduling.define_kernel = original
 
     return undo
 
