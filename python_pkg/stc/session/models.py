@@ -160,7 +160,9 @@ class Models:
         reference, call = model.ref, type(module)._call_impl
 
         def eager(*args: Any, **kwargs: Any) -> Any:
-            return call(reference(), *args, **kwargs)  # alive: its own call led here
+            alive = reference()
+            assert alive is not None  # its own call led here
+            return call(alive, *args, **kwargs)
 
         def dispatch(*args: Any, **kwargs: Any) -> Any:
             if getattr(busy, "depth", 0) or not self._active:

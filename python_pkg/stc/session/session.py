@@ -14,10 +14,6 @@ from contextlib import ExitStack
 from types import FrameType, TracebackType
 from typing import Any
 
-from stc.record.fold import fold
-from stc.record.ids import new_run_id
-from stc.record.store import Store
-
 from stc.errors import StcUserError, TargetUnavailable
 from stc.options import Options
 from stc.record.events import (
@@ -33,6 +29,9 @@ from stc.record.events import (
     StepsMeasured,
     StepsTaken,
 )
+from stc.record.fold import fold
+from stc.record.ids import new_run_id
+from stc.record.store import Store
 from stc.record.types import Failure, Gap, Origin, Progress, Report, Run, Status
 from stc.source.places import is_user_code, locate
 
@@ -129,12 +128,12 @@ class Session:
 
     def _listen(self) -> None:
         import torch  # noqa: F401  # before anything is patched: a missing torch changes nothing
-        from stc.record.paths import home
 
         from stc.backends.inductor import Inductor
         from stc.capture import listener
         from stc.capture.torch_compat import compiling
         from stc.plan.worth import History
+        from stc.record.paths import home
 
         from .training import Training
 

@@ -93,7 +93,8 @@ def soften_backward(on_failure: Callable[[BaseException], None]) -> Callable[[],
 
     from torch._inductor import compile_fx as module
 
-    original, inner = module.compile_fx, module.compile_fx_inner
+    original: Any = module.compile_fx
+    inner = module.compile_fx_inner
     if "inner_compile" not in inspect.signature(original).parameters:
         raise Missing("Inductor takes no inner compiler")
 
@@ -112,7 +113,7 @@ def soften_backward(on_failure: Callable[[BaseException], None]) -> Callable[[],
             kwargs.setdefault("inner_compile", soft_inner)
         return original(model, inputs, *args, **kwargs)
 
-    module.compile_fx = compile_fx
+    module.compile_fx = compile_fx  # type: ignore[assignment]
 
     def undo() -> None:
         if module.compile_fx is compile_fx:

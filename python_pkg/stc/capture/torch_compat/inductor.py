@@ -181,7 +181,7 @@ def size_hint(expression: Any) -> int | None:
     try:
         from torch._inductor.virtualized import V
 
-        hint = V.graph.sizevars
+        hint: Any = V.graph.sizevars
         found = hint.optimization_hint(expression) if hasattr(hint, "optimization_hint") else hint.size_hint(expression)
         return int(found)
     except Exception:
