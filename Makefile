@@ -48,6 +48,7 @@ test-front: $(NODE) ## Front end: units
 	jlpm test
 
 test-xla: $(XLA_READY) system-compiler ## Capture on the oldest supported torch, with torch-xla beside it
+	@test -n '$(XLA_TESTS)' || { echo 'There is no tests/unit/test_capture_*.py.' >&2; exit 1; }
 	$(XLA)/bin/python -m pytest $(XLA_TESTS) $(PYTEST_ARGS)
 
 lint: $(DEV) $(NODE) ## Style of both languages, and that generated files and docs are current
