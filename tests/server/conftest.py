@@ -21,7 +21,7 @@ from stc.record.writer import RunWriter
 def jp_server_config(stc_home: Path) -> dict[str, Any]:
     return {
         "ServerApp": {
-            "jpserver_extensions": {"stc_server": True},
+            "jpserver_extensions": {"stc_server": True, "jupyter_server_terminals": False},
             # A handler that forgets to authenticate then fails here.
             "allow_unauthenticated_access": False,
         },
