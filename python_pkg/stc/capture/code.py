@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from msgspec.structs import replace
 
 from stc.record.types import CodeRef, Kernel
 
+_DEFINITION = re.compile(r"^(?P<name>\w+) = \w+\.")
+_CLOSED = ("'''", '"""')
+_BODY = re.compile(r"^\s*(?:def call\(|def partition_\d+\(|async def call\()")
+
 
 def with_code(kernels: Sequence[Kernel], text: str, artefact: str) -> list[Kernel]:
-    """The kernels with the lines of their code; a generated one its definition, a library call the line that calls it."""
+    """The kernels with the lines of their code: a generated one its definition, a call the line that makes it.
+
+    Args:
+        kernels: in the order in which they run. text: the module. artefact: the name it is kept under.
+    """
     lines = text.splitlines()
-    calls_from = next(
-        (i for i, line in enumerate(lines) if line.lstrip().startswith(("def call(", "def partition_"))), 0
-    )
+    definitions = _definitions(lines)
+    body = next((number for number, line in enumerate(lines) if _BODY.match(line)), 0)
     searched: dict[str, int] = {}
     found = []
     for kernel in kernels:
-        span = None
-        if kernel.kind in ("cpp", "triton"):
-            span = _definition(lines, kernel.name)
-        else:
-            line = _call(lines, kernel.name, searched.get(kernel.name, calls_from))
+        span = definitions.get(kernel.name)
+        if span is None:
+            start = searched.get(kernel.name, body)
+            line = next((n for n in range(start, len(lines)) if f"{kernel.name}(" in lines[n]), None)
             if line is not None:
                 searched[kernel.name] = line + 1
                 span = (line, line)
@@ -31,20 +38,20 @@ def with_code(kernels: Sequence[Kernel], text: str, artefact: str) -> list[Kerne
     return found
 
 
-def _definition(lines: list[str], name: str) -> tuple[int, int] | None:
-    """From ``name = async_compile.…('''`` to the line that closes it."""
-    for start, line in enumerate(lines):
-        if not line.startswith(f"{name} = "):
+def _definitions(lines: Sequence[str]) -> dict[str, tuple[int, int]]:
+    """First and last line of each ``name = async_compile.…('''…''')``, from 0."""
+    found: dict[str, tuple[int, int]] = {}
+    open_name: str | None = None
+    for number, line in enumerate(lines):
+        if open_name is not None:
+            if line.startswith(_CLOSED):
+                found[open_name] = (found[open_name][0], number)
+                open_name = None
             continue
-        for end in range(start + 1, len(lines)):
-            if lines[end].startswith(("'''", '"""')):
-                return start, end
-        return start, start
-    return None
-
-
-def _call(lines: list[str], name: str, start: int) -> int | None:
-    for position in range(start, len(lines)):
-        if f"{name}(" in lines[position]:
-            return position
-    return None
+        match = _DEFINITION.match(line)
+        if match is not None and "(" in line:
+            found.setdefault(match["name"], (number, number))
+            quotes = line.count("'''") + line.count('"""')
+            if quotes == 1 and found[match["name"]] == (number, number):
+                open_name = match["name"]
+    return found

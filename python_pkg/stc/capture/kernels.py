@@ -1,292 +1,192 @@
-"""The kernels of one Inductor graph, read from the scheduler when its nodes are final and their code is written.
+"""The kernels of one Inductor graph as records: operations, loop nests, memory traffic, layouts, and edges between them.
 
-A library call is one node. A generated kernel is one or more nodes: on the CPU one C++ function can hold several loop nests,
-which are groups of it and not fused with each other.
+A call is one kernel. A generated kernel holds one or more scheduler nodes: on the CPU one C++ function can hold several loop
+nests, which are its groups and are not fused with each other.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from typing import Any
 
-from stc.record.types import Group, Kernel, KernelKind, Layout, Location, NotFused, Operation
+from stc.record.types import Group, Kernel, KernelKind, NotFused, Operation
 
-from .operations import Operations, is_computed, slice_back
+from .layouts import Memory
+from .operations import Operations, ends, slice_back
 from .reasons import Refusals, explain
-from .torch_compat import inductor
+from .snapshot import Leaf, Snapshot, Unit, Written
+
+MOST_EDGES = 2000  # of one graph; more are not shown
+APPROXIMATE = "Operations are approximate: Inductor did not say exactly what each loop computes."
+
+
+@dataclass
+class _Placed:
+    """A kernel being put together."""
+
+    units: list[Unit]
+    written: Written | None = None
+    variants: list[str] = field(default_factory=list)
 
 
 class GraphKernels:
-    """Kernels, edges between them and folded lines of one graph.
+    """Kernels and edges of one graph.
 
     Args:
-        graph: Inductor's GraphLowering. scheduler: its scheduler, after code generation.
-        written: scheduler nodes and name of each generated kernel, as they were written.
+        identity: prefix of the kernels' ids.
+        snapshot: what Inductor decided.
+        operations: of the same FX graph.
+        labels: what each graph input is: "graph input lin.weight".
+        first: number of the first kernel.
     """
 
     def __init__(
-        self, identity: str, graph: Any, scheduler: Any, written: list[tuple[list[Any], str]], refusals: Refusals,
-        operations: Operations, backward: bool,
-    ) -> None:  # fmt: skip
-        self._identity = identity
-        self._graph = graph
+        self,
+        identity: str,
+        snapshot: Snapshot,
+        operations: Operations,
+        labels: dict[str, str] | None = None,
+        first: int = 0,
+    ) -> None:
+        self._snapshot = snapshot
         self._operations = operations
-        self._refusals = refusals
-        self._backward = backward
-        self._nodes = [n for n in scheduler.nodes if type(n).__name__ != "NopKernelSchedulerNode"]
-        self._by_buffer = {name: node for node in self._nodes for name in _written_names(node)}
-        self._fx_buffer = self._fx_buffers()
-        self._returned = self._returned_buffers()
+        self._units = [u for u in snapshot.units if u.kind in ("generated", "call")]
+        self._memory = Memory(snapshot, self._units, labels or {})
+        self._fx_of: dict[str, object] = {buffer: node for node, buffer in snapshot.fx_buffers.items()}
+        self._place: dict[str, tuple[str, int]] = {}  # unit name: kernel id, group
+        self._bias: dict[str, bool] = {}
         self.kernels: list[Kernel] = []
-        self._groups: list[tuple[Any, str, int]] = []  # final node, id of its kernel, its group in it
-        self._build(written)
+        for number, placed in enumerate(self._placed(), start=first):
+            self.kernels.append(self._kernel(f"{identity}:{number}", placed))
 
     # ------------------------------------------------------------------ kernels
 
-    def _build(self, written: list[tuple[list[Any], str]]) -> None:
-        kernel_of: dict[str, int] = {}  # operation name: number of the generated kernel that holds it
-        for position, (nodes, _) in enumerate(written):
-            for node in nodes:
-                kernel_of.setdefault(node.get_name(), position)
-        gathered: dict[int, list[Any]] = {}
-        found: list[tuple[list[Any], str, Any]] = []
-        for final in self._nodes:
-            base = final.get_nodes()
-            if len(base) == 1 and base[0].node is not None and inductor.is_library_call(base[0].node):
-                found.append(([final], _call_name(base[0].node), base[0].node))
-                continue
-            number: int | None = next((kernel_of[n.get_name()] for n in base if n.get_name() in kernel_of), None)
-            if number is None:
-                found.append(([final], final.get_name(), None))
-            elif number in gathered:
-                gathered[number].append(final)
+    def _placed(self) -> list[_Placed]:
+        """Which units are launched together, in the order of their first."""
+        kernel_of: dict[str, int] = {}
+        variants: dict[int, list[str]] = {}
+        for number, written in enumerate(self._snapshot.written):
+            known = {kernel_of[leaf] for leaf in written.leaves if leaf in kernel_of}
+            for number_before in known:
+                variants.setdefault(number_before, []).append(written.name)
+            for leaf in written.leaves:
+                kernel_of.setdefault(leaf, number)
+        found: list[_Placed] = []
+        gathered: dict[int, _Placed] = {}
+        for unit in self._units:
+            position = next((kernel_of[leaf.name] for leaf in unit.leaves if leaf.name in kernel_of), None)
+            if position is None:
+                found.append(_Placed([unit]))
+            elif position in gathered:
+                gathered[position].units.append(unit)
             else:
-                gathered[number] = [final]
-                found.append((gathered[number], written[number][1], None))
-        for position, (finals, name, call) in enumerate(found):
-            self.kernels.append(self._kernel(f"{self._identity}:{position}", name, finals, call))
+                placed = _Placed([unit], self._snapshot.written[position], variants.get(position, []))
+                gathered[position] = placed
+                found.append(placed)
+        return found
 
-    def _kernel(self, kernel_id: str, name: str, finals: list[Any], call: Any) -> Kernel:
+    def _kernel(self, kernel_id: str, placed: _Placed) -> Kernel:
         operations: list[Operation] = []
+        places: dict[Any, int] = {}  # of each operation in the list
         groups: list[Group] = []
         notes: list[str] = []
-        kind: KernelKind
-        for final in finals:
-            nodes, exact = self._computed_by(final)
-            mine = self._operations.of(nodes)
-            groups.append(
-                Group(
-                    ops=list(range(len(operations), len(operations) + len(mine))),
-                    nodes=[n.get_name() for n in final.get_nodes()],
-                )
-            )
-            operations.extend(mine)
-            self._groups.append((final, kernel_id, len(groups) - 1))
-            if not exact and "Operations are approximate: Inductor did not say what each loop computes." not in notes:
-                notes.append("Operations are approximate: Inductor did not say what each loop computes.")
-        reads, writes = self._traffic(finals)
-        device = next((n.get_device() for f in finals for n in f.get_nodes() if n.get_device() is not None), None)
-        if call is not None:
-            kind = "fallback" if inductor.is_fallback(call) else "library"
-        else:
-            kind = "cpp" if device is None or device.type == "cpu" else "triton"
+        for unit in placed.units:
+            self._place[unit.name] = (kernel_id, len(groups))
+            for leaves in _bodies(unit):
+                mine, exact = self._computed_by(unit, leaves)
+                for key, operation in mine.items():
+                    if key not in places:  # one operation can be spread over several loop nests
+                        places[key] = len(operations)
+                        operations.append(operation)
+                groups.append(Group(ops=[places[key] for key in mine], nodes=[leaf.name for leaf in leaves]))
+                if not exact and APPROXIMATE not in notes:
+                    notes.append(APPROXIMATE)
+            self._bias[unit.name] = unit.kind == "call" and any("addmm" in op.name for op in operations)
+            notes.extend(note for note in unit.notes if note not in notes)
+        if placed.variants:
+            notes.append(f"One of {len(placed.variants) + 1} variants, chosen when it first runs.")
+        reads, writes = self._memory.traffic(placed.units)
+        if None in reads.values() or None in writes.values():
+            notes.append("Bytes are not known: a size depends on the data.")
+        first = placed.units[0]
+        kind = _kind(first, placed.written)
+        if kind == "other" and placed.written is not None:
+            notes.append(f"Written by Inductor's {placed.written.backend}.")
+        name = placed.written.name if placed.written is not None else first.call or first.name
         return Kernel(
-            id=kernel_id, name=name, kind=kind, ops=operations, groups=groups, notes=notes,
-            bytes_read=_total(reads), bytes_written=_total(writes), layout=self._layouts(reads, writes),
+            id=kernel_id, name=name, kind=kind, ops=operations, groups=groups, notes=notes, bytes_read=total(reads.values()),
+            bytes_written=total(writes.values()), layout=self._memory.layouts(reads, writes),
         )  # fmt: skip
 
-    def _computed_by(self, final: Any) -> tuple[list[Any], bool]:
-        """FX nodes of a final scheduler node, and whether that is certain."""
-        own = _written_names(final)
-        inner = {n.node.get_name() for n in final.get_nodes() if n.node is not None} | set(own)
-        reads = {dep.name for dep in final.read_writes.reads} - inner
-        cut = {fx for fx, buffer in self._fx_buffer.items() if buffer in reads}
-        starts, loose = [], []
-        for node in final.get_nodes():
-            if node.node is None:
+    def _computed_by(self, unit: Unit, leaves: Iterable[Leaf]) -> tuple[dict[Any, Operation], bool]:
+        """Operations of some leaves of a unit, and whether that is certain."""
+        leaves = list(leaves)
+        own = {access.buffer for leaf in unit.leaves for access in leaf.writes}
+        read = {a.buffer for leaf in leaves for a in leaf.reads} - own
+        for name in list(read):
+            read.update(self._snapshot.made_of.get(name, ()))
+        stop = {self._fx_of[name] for name in read if name in self._fx_of}
+        nodes: set[Any] = set()
+        exact = True
+        for leaf in leaves:
+            starts = {leaf.origin} if leaf.origin is not None else ends(leaf.origins)
+            exact = exact and len(starts) <= 1
+            if unit.kind == "call":  # one operator
+                nodes |= starts
                 continue
-            origin = getattr(node.node, "origin_node", None)
-            if origin is not None:
-                starts.append(origin)
-            else:
-                loose.extend(node.node.origins)
-        sliced = slice_back(starts, lambda fx: fx in cut)
-        allowed = {fx for node in final.get_nodes() if node.node is not None for fx in node.node.origins}
-        # A slice can run past what is materialised under another name; origins bound it from the other side.
-        kept = [fx for fx in sliced if fx in allowed or fx in starts] if allowed else sliced
-        extra = [fx for fx in loose if fx not in cut and fx not in kept]
-        order = {fx: i for i, fx in enumerate(self._graph.graph.nodes)}
-        return sorted({*kept, *extra}, key=lambda fx: order.get(fx, 0)), not (loose and not starts)
+            # A slice can run past what is in memory under another name; origins bound it from the other side.
+            sliced = slice_back(starts, stop)
+            nodes |= sliced & (set(leaf.origins) | starts) if leaf.origins else sliced
+        return self._operations.keyed(nodes - stop), exact
 
-    # ------------------------------------------------------------------ memory
-
-    def _traffic(self, finals: list[Any]) -> tuple[dict[str, int | None], dict[str, int | None]]:
-        """Bytes read from and written to each buffer by one execution; within a fused node nothing passes through memory."""
-        reads: dict[str, int | None] = {}
-        writes: dict[str, int | None] = {}
-        for final in finals:
-            try:
-                for name, size in final.get_read_write_buffer_accesses(
-                    include_reads=True, include_writes=False
-                ).items():
-                    _accumulate(reads, name, inductor.size_hint(size))
-                for name, size in final.get_read_write_buffer_accesses(
-                    include_reads=False, include_writes=True
-                ).items():
-                    _accumulate(writes, name, inductor.size_hint(size))
-            except Exception:
-                for dep in final.read_writes.reads:
-                    reads.setdefault(dep.name, None)
-                for name in _written_names(final):
-                    writes.setdefault(name, None)
-        gone = self._graph.removed_buffers
-        return ({n: s for n, s in reads.items() if n not in gone}, {n: s for n, s in writes.items() if n not in gone})
-
-    def _layouts(self, reads: dict[str, int | None], writes: dict[str, int | None]) -> list[Layout]:
-        found = []
-        for role, names in (("read", reads), ("write", writes)):
-            for name in names:
-                layout = self._layout(name, "read" if role == "read" else "write")
-                if layout is not None:
-                    found.append(layout)
-        return found
-
-    def _layout(self, name: str, role: Any) -> Layout | None:
-        try:
-            held = self._graph.graph_inputs.get(name) or self._graph.try_get_buffer(name)
-            layout = held.get_layout()
-            sizes, strides = list(layout.size), list(layout.stride)
-            return Layout(
-                buffer=name, role=role, dtype=str(layout.dtype).removeprefix("torch."), shape=[str(s) for s in sizes],
-                stride=[str(s) for s in strides], format=_format(sizes, strides), reason=self._why_in_memory(name),
-            )  # fmt: skip
-        except Exception:
-            return None
-
-    def _why_in_memory(self, name: str) -> str | None:
-        if name in self._graph.graph_inputs:
-            return "graph input"
-        if name in self._returned:
-            return self._returned[name]
-        writer = self._by_buffer.get(name)
-        readers = [n for n in self._nodes if n is not writer and name in {d.name for d in n.read_writes.reads}]
-        if len(readers) > 1:
-            return f"read by {len(readers)} kernels or loop nests"
-        return "read by another kernel or loop nest" if readers else None
-
-    def _returned_buffers(self) -> dict[str, str]:
-        names = [str(n) for n in self._graph.get_output_names()]
-        if self._backward:
-            return dict.fromkeys(names, "gradient")
-        count = None if getattr(self._graph, "is_inference", False) else inductor.forward_returns()
-        found: dict[str, str] = {}
-        for position, name in enumerate(names):
-            saved = count is not None and position >= count
-            reason = "saved for backward" if saved else "returned"
-            found[name] = f"{found[name]} and {reason}" if name in found and found[name] != reason else reason
-        return found
-
-    def _fx_buffers(self) -> dict[Any, str]:
-        found = {}
-        for name, buffer in self._graph.name_to_buffer.items():
-            origin = getattr(buffer, "origin_node", None)
-            if origin is not None:
-                found[origin] = name
-        return found
-
-    # ------------------------------------------------------------------ edges and folded lines
+    # ------------------------------------------------------------------ edges and the whole
 
     def not_fused(self) -> list[NotFused]:
         """One entry for each pair of neighbours between which a result passes through memory."""
-        by_id = {k.id: k for k in self.kernels}
-        place = {id(final): (kernel_id, group) for final, kernel_id, group in self._groups}
-        edges: dict[tuple[str, int, str, int], list[str]] = {}
-        pairs: dict[tuple[str, int, str, int], tuple[Any, Any]] = {}
-        for final, kernel_id, group in self._groups:
-            for dep in final.read_writes.reads:
-                writer = self._by_buffer.get(dep.name)
-                if writer is None or writer is final or id(writer) not in place:
-                    continue
-                key = (*place[id(writer)], kernel_id, group)
-                buffers = edges.setdefault(key, [])
-                pairs[key] = (writer, final)
-                if dep.name not in buffers:
-                    buffers.append(dep.name)
+        refusals = Refusals(self._snapshot.attempts, self._units)
         found = []
-        for key, buffers in edges.items():
-            writer, reader = pairs[key]
-            said = self._refusals.between(_names(writer), _names(reader))
-            reason, detail = explain(said, by_id[key[0]], by_id[key[2]])
+        for writer, reader, buffers in self._memory.edges():
+            first, first_group = self._place[writer.name]
+            second, second_group = self._place[reader.name]
+            reason, detail = explain(
+                writer, reader, refusals.of(writer.name, reader.name),
+                bias=self._bias[writer.name] or self._bias[reader.name], max_bodies=self._snapshot.max_bodies,
+            )  # fmt: skip
             found.append(
                 NotFused(
-                    first=key[0],
-                    second=key[2],
-                    first_group=key[1],
-                    second_group=key[3],
-                    reason=reason,
-                    detail=detail,
-                    buffers=buffers,
+                    first=first, second=second, first_group=first_group, second_group=second_group, reason=reason,
+                    detail=detail, buffers=buffers,
                 )
-            )
-        return found
-
-    def folded(self) -> list[Location]:
-        """Places whose operations are in no kernel: constants, dead code and views."""
-        used = {(op.location.file, op.location.line) for k in self.kernels for op in k.ops if op.location is not None}
-        every = self._operations.places(n for n in self._graph.graph.nodes if is_computed(n))
-        return list({(p.file, p.line): p for p in every if (p.file, p.line) not in used}.values())
+            )  # fmt: skip
+        return found[:MOST_EDGES]
 
     def fused_bytes(self) -> int | None:
-        parts = [b for k in self.kernels for b in (k.bytes_read, k.bytes_written)]
-        return None if any(b is None for b in parts) else sum(b for b in parts if b is not None)
+        """Bytes of all kernels together; None where one of them is not known."""
+        return total(size for k in self.kernels for size in (k.bytes_read, k.bytes_written))
 
 
-def _written_names(final: Any) -> list[str]:
-    return [out.get_name() for out in final.get_outputs()]
+def _bodies(unit: Unit) -> list[list[Leaf]]:
+    """Leaves that are fused with each other: all of a unit, except where bodies only share its launch."""
+    if not unit.parts:
+        return [list(unit.leaves)]
+    by_name = {leaf.name: leaf for leaf in unit.leaves}
+    return [[by_name[name] for name in part if name in by_name] for part in unit.parts]
 
 
-def _names(final: Any) -> frozenset[str]:
-    return frozenset(n.get_name() for n in final.get_nodes())
+def _kind(unit: Unit, written: Written | None) -> KernelKind:
+    if unit.kind == "call":
+        return unit.call_kind or "other"
+    if written is not None:
+        return written.language
+    return "cpp" if unit.device == "cpu" else "triton" if unit.device in ("cuda", "xpu") else "other"
 
 
-def _call_name(node: Any) -> str:
-    for name in ("python_kernel_name", "cpp_kernel_name"):
-        held = getattr(node, name, None)
-        if isinstance(held, str) and held:
-            return held
-    overload = getattr(node, "op_overload", None)
-    return str(overload) if overload is not None else type(node).__name__
-
-
-def _accumulate(into: dict[str, int | None], name: str, size: int | None) -> None:
-    before = into.get(name, 0)
-    into[name] = None if size is None or before is None else before + size
-
-
-def _total(sizes: dict[str, int | None]) -> int | None:
-    return None if any(s is None for s in sizes.values()) else sum(s for s in sizes.values() if s is not None)
-
-
-def _format(sizes: list[Any], strides: list[Any]) -> str | None:
-    """Name of a memory format, for sizes over 1; None where they are symbolic and cannot be told."""
-    try:
-        size, stride = [int(s) for s in sizes], [int(s) for s in strides]
-    except (TypeError, ValueError):
-        return None
-    dims = [i for i, s in enumerate(size) if s > 1]
-
-    def dense(order: list[int]) -> bool:
-        expected = 1
-        for dim in reversed([d for d in order if d in dims]):
-            if stride[dim] != expected:
-                return False
-            expected *= size[dim]
-        return True
-
-    rank = list(range(len(size)))
-    if dense(rank):
-        return "contiguous"
-    if len(size) in (4, 5) and dense([0, *rank[2:], 1]):
-        return "channels_last"
-    if len(size) >= 2 and dense([*rank[:-2], rank[-1], rank[-2]]):
-        return "transposed"
-    return "strided"
+def total(sizes: Iterable[int | None]) -> int | None:
+    """Their sum; None where one is not known."""
+    found = 0
+    for size in sizes:
+        if size is None:
+            return None
+        found += size
+    return found

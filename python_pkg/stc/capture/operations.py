@@ -6,104 +6,115 @@ together again. What a kernel computes is the backward slice from its outputs, c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 from stc.record.types import Location, Operation
 
 from .stacks import innermost
-
-_VIEWS = {
-    "view", "_unsafe_view", "reshape", "permute", "transpose", "t", "expand", "unsqueeze", "squeeze", "slice", "select",
-    "alias", "detach", "as_strided", "split", "split_with_sizes", "chunk", "unbind", "diagonal", "unfold", "lift_fresh",
-    "view_as", "expand_as", "getitem", "sym_size", "sym_stride", "sym_numel", "narrow", "flatten", "swapaxes", "_conj", "real",
-}  # fmt: skip
+from .traffic import base_name, is_free
 
 
 class Operations:
     """Operations of one FX graph.
 
     Args:
+        graph: the FX graph.
         lines: Dynamo node name to place, with today's line numbers.
-        forward: sequence number to Dynamo node name, of the forward graph of the same compile; filled by forward graphs.
+        forward: sequence number to Dynamo node name, of the forward graph of the same compile. A forward graph fills it.
+        backward: the graph is a backward one: its nodes know the forward's only by their sequence numbers.
         otherwise: the place of operations that are on no line of the user's.
     """
 
     def __init__(
-        self, graph: Any, lines: dict[str, Location], forward: dict[int, str], otherwise: Location | None = None
+        self,
+        graph: Any,
+        lines: dict[str, Location],
+        forward: dict[int, str],
+        *,
+        backward: bool = False,
+        otherwise: Location | None = None,
     ) -> None:
-        self._otherwise = otherwise
         self._lines = lines
-        self._forward = forward
+        self._forward = forward if backward else {}
+        self._otherwise = otherwise
         self._cache: dict[Any, tuple[Any, Operation]] = {}
-        for node in graph.nodes:
-            origin, sequence = _dynamo_node(node), node.meta.get("seq_nr")
-            if origin is not None and sequence is not None:
-                forward.setdefault(sequence, origin)
+        self._places: dict[str, Location | None] = {}
+        self._positions = {node: position for position, node in enumerate(graph.nodes)}
+        if not backward:
+            for node in self._positions:
+                origin, sequence = dynamo_node(node), node.meta.get("seq_nr")
+                if origin is not None and sequence is not None:
+                    forward.setdefault(sequence, origin)
 
-    def of(self, nodes: Iterable[Any]) -> list[Operation]:
-        """The operations that these FX nodes make up, in their order, without views."""
+    def every(self) -> list[Operation]:
+        """All operations of the graph, in its order."""
+        return list(self.keyed(self._positions).values())
+
+    def keyed(self, nodes: Iterable[Any]) -> dict[Any, Operation]:
+        """The operations that these FX nodes make up, in the graph's order, without views; the same one has the same key."""
         found: dict[Any, Operation] = {}
-        for node in nodes:
+        for node in sorted(nodes, key=lambda n: self._positions.get(n, len(self._positions))):
             if is_computed(node):
                 key, operation = self._one(node)
                 found.setdefault(key, operation)
-        return list(found.values())
-
-    def places(self, nodes: Iterable[Any]) -> list[Location]:
-        return [op.location for op in self.of(nodes) if op.location is not None]
+        return found
 
     def _one(self, node: Any) -> tuple[Any, Operation]:
         known = self._cache.get(node)
         if known is None:
             name = operator_name(node)
             sequence = node.meta.get("seq_nr")
-            origin = _dynamo_node(node) or (self._forward.get(sequence) if sequence is not None else None)
-            place = self._lines.get(origin) if origin is not None else None
-            if place is None:
-                place = innermost(node.meta.get("stack_trace")) or self._otherwise
+            origin = dynamo_node(node) or (self._forward.get(sequence) if sequence is not None else None)
             # Two additions of one line are two operations; the five nodes of one gelu are one.
             key = (name, sequence, origin, node.name if str(node.target) == name else None)
-            known = self._cache[node] = (key, Operation(name=name, location=place, node=origin))
+            known = self._cache[node] = (key, Operation(name=name, location=self._place(node, origin), node=origin))
         return known
+
+    def _place(self, node: Any, origin: str | None) -> Location | None:
+        if origin is not None and origin in self._lines:
+            return self._lines[origin]
+        trace = node.meta.get("stack_trace")
+        if trace is None:
+            return self._otherwise
+        if trace not in self._places:
+            self._places[trace] = innermost(trace) or self._otherwise
+        return self._places[trace]
 
 
 def operator_name(node: Any) -> str:
     """The operator before decomposition: "aten.gelu.default"."""
-    original = node.meta.get("original_aten")
-    target = node.target if original is None else original
-    return (
-        str(target)
-        if not callable(target) or hasattr(target, "_overloadpacket")
-        else getattr(target, "__name__", str(target))
-    )
+    target = node.meta.get("original_aten") or node.target
+    if isinstance(target, str) or hasattr(target, "_overloadpacket"):
+        return str(target)
+    return str(getattr(target, "__name__", target))
 
 
 def is_computed(node: Any) -> bool:
-    """Does this node do work, as opposed to looking at memory another way?"""
-    return node.op == "call_function" and _base(node.target) not in _VIEWS
+    """Does this node do work, as opposed to looking at memory another way or counting sizes?"""
+    return node.op == "call_function" and not is_free(node.target, base_name(node.target))
 
 
-def slice_back(outputs: Iterable[Any], stop: Callable[[Any], bool]) -> list[Any]:
-    """FX nodes that ``outputs`` are computed from, in graph order, not going past nodes for which ``stop`` holds."""
-    seen: dict[Any, None] = {}
+def slice_back(outputs: Iterable[Any], stop: set[Any]) -> set[Any]:
+    """FX nodes that ``outputs`` are computed from, not going past nodes in ``stop``."""
+    seen: set[Any] = set()
     waiting = list(outputs)
     while waiting:
         node = waiting.pop()
         if node in seen or node.op != "call_function":
             continue
-        seen[node] = None
-        waiting.extend(before for before in node.all_input_nodes if not stop(before))
-    order = {node: position for position, node in enumerate(next(iter(seen)).graph.nodes)} if seen else {}
-    return sorted(seen, key=lambda node: order.get(node, 0))
+        seen.add(node)
+        waiting.extend(before for before in node.all_input_nodes if before not in stop)
+    return seen
 
 
-def _base(target: Any) -> str:
-    packet = getattr(target, "_overloadpacket", None)
-    return str(getattr(packet, "__name__", None) or getattr(target, "__name__", target))
+def ends(nodes: Iterable[Any]) -> set[Any]:
+    """Those of ``nodes`` that no other of them uses."""
+    held = set(nodes)
+    return held - {before for node in held for before in node.all_input_nodes}
 
 
-def _dynamo_node(node: Any) -> str | None:
+def dynamo_node(node: Any) -> str | None:
     """Name of the Dynamo node that a node comes from, at the far end of its provenance."""
     sources = node.meta.get("from_node")
     while sources:

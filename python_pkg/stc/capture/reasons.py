@@ -1,72 +1,147 @@
-"""Why the scheduler did not fuse two neighbours: its own words, and the same in a plain sentence."""
+"""Why the scheduler did not fuse two neighbours: its own words, and the same in a plain sentence.
+
+Where it refused without a word, what is known of the two is said instead, and that it gave no reason.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
-from stc.record.types import Kernel
+from .snapshot import Attempt, Unit
 
-_PLAIN = (
-    (r"intermediate nodes between", "Something that needs the first one's result has to run before the second."),
-    (r"no shared data", "They go through the buffer in different orders, so fusing them would keep nothing out of memory."),
-    (r"numel|rnumel|sizes? (?:mis|do)|ranges|shape", "They loop over different sizes."),
-    (r"memory deps did not match|memory_dep|dependency|index", "The second reads the first's result in another order than it is written."),
-    (r"reduction|split", "A reduction has to be finished before its result can be used."),
-    (r"will create cycle|cycle", "Fusing them would make each wait for the other."),
-    (r"device", "They run on different devices."),
-    (r"template|epilogue|prologue", "The matrix kernel takes no such operation into itself."),
-    (r"score|threshold|too (?:large|many|far)|max_fusion|exceed|peak", "Inductor judged that fusing them would not pay."),
-    (r"foreach", "They belong to different lists of a foreach operation."),
-    (r"mutation|alias|inplace", "One of them writes in place what the other reads."),
-    (r"extern|nop|not a", "One of them is a call into a library."),
+_CALL_WORDS = re.compile(r"extern|nop")
+
+# Words of the scheduler (a part of its message) and what they mean. The first match counts.
+_PLAIN: tuple[tuple[str, str], ...] = (
+    ("intermediate nodes between", "Something that needs the first one's result has to run before the second."),
+    ("will create cycle", "Fused, each would have to wait for the other."),
+    ("must go before", "The second has to be finished before the first can start."),
+    ("no shared data due to indexing", "Their loops go through the shared memory in different orders; fusing them would keep nothing out of it."),
+    ("no shared data", "Their loops go through the shared memory differently; fusing them would keep nothing out of it."),
+    ("score_fusion_memory_threshold", "They share too little memory for fusing to be worth it."),
+    ("memory deps did not match", "The second reads the first's result in another order, or other elements of it, than the first writes."),
+    ("exceeds max fusion", "Together they would be larger than Inductor lets a kernel grow (max_fusion_size)."),
+    ("increase peak memory", "Fusing them would raise the peak memory."),
+    ("too far away", "They are far apart in the program; fusing them may raise the peak memory."),
+    ("too_many_reads_and_writes", "Together they would read and write more buffers than Inductor allows in one kernel."),
+    ("numel/rnumel mismatch", "They loop over different sizes."),
+    ("numel/rnumel incompatib", "They loop over different sizes."),
+    ("numel incompatib", "They loop over different sizes."),
+    ("tiling", "They need different tilings of the loops."),
+    ("loop order", "They need different orders of the loops."),
+    ("split scan", "A scan that is split over blocks is not fused with a reduction."),
+    ("device mismatch", "They run on different devices."),
+    ("prologue", "Inductor does not put this operation in front of a matrix kernel."),
+    ("epilogue", "The kernel before it does not take this operation into itself."),
+    ("foreach", "One of them belongs to a foreach operation whose parts do not line up with the other's."),
+    ("candidate", "One of them belongs to a foreach operation whose parts do not line up with the other's."),
+    ("register spilling", "Fused, they would need more registers than there are."),
+    ("explicit disabled", "Inductor has marked one of their buffers as not to be fused."),
+    ("grouped node", "One of them belongs to a group that is scheduled as a whole."),
+    ("layout", "They lay the buffer out in memory differently."),
+    ("template", "The matrix kernel takes no such operation into itself."),
 )  # fmt: skip
 
 
 class Refusals:
-    """What the scheduler said of pairs of nodes while it compiled one graph. Fused nodes are named "op1_op2"."""
+    """The scheduler's last word on each pair of its final nodes."""
 
-    def __init__(self) -> None:
-        self._said: list[tuple[frozenset[str], frozenset[str], str]] = []
+    def __init__(self, attempts: Iterable[Attempt], units: Iterable[Unit]) -> None:
+        owner = {leaf.name: unit.name for unit in units for leaf in unit.leaves}
+        self._last: dict[tuple[str, str], tuple[int, Attempt]] = {}
+        for attempt in attempts:
+            first, second = _owner(attempt.first, owner), _owner(attempt.second, owner)
+            if attempt.fused or first is None or second is None or first == second:
+                continue
+            key = (first, second) if first < second else (second, first)
+            size = len(attempt.first) + len(attempt.second)
+            before = self._last.get(key)
+            # Parts are tried before wholes: what was said of most of the two is what counts, and of that the last.
+            if before is None or size >= before[0]:
+                self._last[key] = (size, attempt)
 
-    def add(self, first: str, second: str, reason: str) -> None:
-        self._said.append((_parts(first), _parts(second), reason))
-
-    def between(self, first: frozenset[str], second: frozenset[str]) -> str | None:
-        """The last reason given for parts of these two final nodes, or None."""
-        for a, b, reason in reversed(self._said):
-            if (a <= first and b <= second) or (a <= second and b <= first):
-                return reason
-        return None
+    def of(self, first: str, second: str) -> Attempt | None:
+        """What was said of two final nodes; None where fusing them was never tried."""
+        found = self._last.get((first, second) if first < second else (second, first))
+        return None if found is None else found[1]
 
 
-def explain(said: str | None, first: Kernel, second: Kernel) -> tuple[str, str | None]:
-    """One plain sentence and torch's own words."""
-    for kernel, other in ((first, second), (second, first)):
-        if kernel.kind in ("library", "fallback"):
-            what = (
-                "a library call"
-                if kernel.kind == "library"
-                else "an operator's own kernel, which Inductor does not open"
-            )
-            if other.kind in ("library", "fallback"):
-                return "Both are calls into a library; only generated code can be fused.", said
-            added = _bias(kernel)
-            extra = f", and its {added} is done inside that call" if added else ""
-            return f"{kernel.name} is {what}{extra}: generated code cannot be put into it.", said
+def _owner(leaves: frozenset[str], owner: dict[str, str]) -> str | None:
+    owners = {owner.get(leaf) for leaf in leaves}
+    return owners.pop() if len(owners) == 1 else None
+
+
+def explain(
+    first: Unit, second: Unit, said: Attempt | None, *, bias: bool, max_bodies: int | None
+) -> tuple[str, str | None]:
+    """One plain sentence, and torch's own words where it gave any.
+
+    Args:
+        first: runs before ``second``.
+        bias: the call of the two adds a bias itself.
+        max_bodies: how many loop bodies the C++ backend puts side by side.
+    """
+    words = None if said is None else said.reason
+    calls = [u for u in (first, second) if u.kind == "call"]
+    if len(calls) == 2:
+        return f"Both are calls ({first.call} and {second.call}); only generated code can be fused.", words
+    if calls:
+        return _call(calls[0], after=calls[0] is second, bias=bias), words
+    if words is not None and not _CALL_WORDS.search(words):
+        for part, sentence in _PLAIN:
+            if part in words.lower():
+                return sentence + _sizes(first, second, sentence), words
+        return "The scheduler refused; its own words say why.", words
+    if first.device != second.device:
+        return "They run on different devices.", words
+    known = _known(first, second, max_bodies)
     if said is None:
-        if first.id == second.id:
-            return "Two loop nests of one C++ kernel: the result passes through memory, likely from cache.", None
-        return "The scheduler gave no reason.", None
-    for pattern, sentence in _PLAIN:
-        if re.search(pattern, said, re.IGNORECASE):
-            return sentence, said
-    return "The scheduler refused; its own words say why.", said
+        return f"Fusing them was not tried{': ' + known if known else ', and the scheduler does not say why'}.", None
+    if known:
+        return f"{known[0].upper()}{known[1:]}; the scheduler gave no words of its own.", None
+    return "The scheduler refused and gave no reason.", None
 
 
-def _bias(kernel: Kernel) -> str | None:
-    has = any("addmm" in op.name or "baddbmm" in op.name for op in kernel.ops) or "addmm" in kernel.name
-    return "bias addition" if has else None
+def _call(unit: Unit, *, after: bool, bias: bool) -> str:
+    name = unit.call or "The call"
+    inside = " The bias addition is part of that call." if bias else ""
+    if unit.call_kind == "fallback":
+        return f"{name} runs eager's own kernel, for which Inductor generates no code; nothing can be fused with it."
+    if unit.call_kind == "triton":
+        return f"{name} is a kernel written by hand; Inductor does not open it."
+    if unit.call_kind == "other":
+        return f"{name} runs graphs of its own; nothing is fused across its border."
+    takes = "takes no operation in front of it" if after else "takes no further operation into itself"
+    return f"{name} is a library call, which {takes} here.{inside}"
 
 
-def _parts(name: str) -> frozenset[str]:
-    return frozenset(re.findall(r"[A-Za-z]+\d+", name)) or frozenset([name])
+def _known(first: Unit, second: Unit, max_bodies: int | None) -> str:
+    """What the two nodes themselves tell of why they were kept apart; no capital and no full stop."""
+    if max_bodies is not None and len(first.leaves) + len(second.leaves) > max_bodies and first.device == "cpu":
+        return f"together they have more loop bodies than the C++ backend puts side by side ({max_bodies})"
+    one, other = _loops(first), _loops(second)
+    if one and other and one != other:
+        return f"they loop over different sizes ({_shown(one)} against {_shown(other)})"
+    if any(leaf.reduced for leaf in first.leaves):
+        return "the first ends in a reduction, which has to be finished before its result can be used"
+    return ""
+
+
+def _sizes(first: Unit, second: Unit, sentence: str) -> str:
+    one, other = _loops(first), _loops(second)
+    if "different sizes" not in sentence or not one or not other or one == other:
+        return ""
+    return f" The first over {_shown(one)}, the second over {_shown(other)}."
+
+
+def _loops(unit: Unit) -> set[tuple[tuple[str, ...], tuple[str, ...]]]:
+    return {(leaf.loops, leaf.reduced) for leaf in unit.leaves if leaf.loops or leaf.reduced}
+
+
+def _shown(loops: set[tuple[tuple[str, ...], tuple[str, ...]]]) -> str:
+    widest = max(loops, key=lambda loop: (len(loop[0]) + len(loop[1]), loop))
+    outer, reduced = " x ".join(widest[0]), " x ".join(widest[1])
+    if not reduced:
+        return outer or "one element"
+    return f"{outer + ', ' if outer else ''}reducing {reduced}"

@@ -6,6 +6,7 @@ graph is made anew on each start.
 
 from __future__ import annotations
 
+import zlib
 from typing import Any
 
 import msgspec
@@ -14,48 +15,59 @@ from msgspec.structs import replace
 from stc.record.types import Graph, Kernel, Location, Operation, Record
 
 ATTRIBUTE = "_stc_report"
-FORMAT = 1
+FORMAT = 2
 
 
-class Embedded(Record, frozen=True, kw_only=True):
+class Embedded(Record, frozen=True):
     """What is kept with a compiled graph."""
 
     format: int
     graph: Graph
+    eager: tuple[int, int | None] | str | None = (
+        None  # bytes of forward and backward in eager, or why they are not known
+    )
+    sequences: dict[int, str] = {}  # sequence number to Dynamo node, for a backward that is compiled another day
 
 
-def embed(compiled: Any, graph: Graph) -> None:
-    """Put the report on the compiled graph; it is pickled with it. Without places' text, which is read anew."""
-    setattr(compiled, ATTRIBUTE, msgspec.json.encode(Embedded(format=FORMAT, graph=graph)))
+class _Head(Record, frozen=True):
+    format: int
 
 
-def read(compiled: Any) -> Graph | None:
+def embed(compiled: Any, held: Embedded) -> None:
+    """Put the report on the compiled graph; it is pickled with it."""
+    setattr(compiled, ATTRIBUTE, zlib.compress(msgspec.json.encode(held), 1))
+
+
+def read(compiled: Any) -> Embedded | None:
     """The report of a cached graph; None where there is none.
 
     Raises:
-        ValueError: it is damaged or of another format.
+        ValueError: it is damaged, or of another format.
     """
     data = getattr(compiled, ATTRIBUTE, None)
     if data is None:
         return None
     try:
-        held = msgspec.json.decode(data, type=Embedded)
-    except (msgspec.MsgspecError, TypeError) as error:
+        text = zlib.decompress(data)
+        found = msgspec.json.decode(text, type=_Head).format
+        if found != FORMAT:
+            raise ValueError(f"the report kept with a cached graph has format {found}, not {FORMAT}")
+        return msgspec.json.decode(text, type=Embedded)
+    except (msgspec.MsgspecError, zlib.error, TypeError) as error:
         raise ValueError(f"the report kept with a cached graph cannot be read: {error}") from error
-    if held.format != FORMAT:
-        raise ValueError(f"the report kept with a cached graph has format {held.format}, not {FORMAT}")
-    return held.graph
 
 
 def remapped(
-    graph: Graph, compile_id: str, lines: dict[str, Location], otherwise: Location | None = None
+    graph: Graph, identity: str, lines: dict[str, Location], otherwise: Location | None = None
 ) -> dict[str, Any]:
     """The fields of a cached graph for this run: today's places, this run's ids.
 
     Args:
+        identity: the graph's id in this run.
+        lines: Dynamo node name to today's place.
         otherwise: the place of operations that are on no line of the user's.
     """
-    old, new = graph.id, f"{compile_id}:{graph.phase}"
+    old = graph.id
     # Old and new place of every node that both know: by it move what has a place but no node of its own.
     moved = {
         (op.location.file, op.location.line): lines[op.node]
@@ -71,7 +83,7 @@ def remapped(
         return replace(operation, location=otherwise if today is None else today)
 
     def rename(kernel_id: str) -> str:
-        return new + kernel_id.removeprefix(old)
+        return identity + kernel_id.removeprefix(old)
 
     def kernel(held: Kernel) -> Kernel:
         return replace(held, id=rename(held.id), ops=[place(op) for op in held.ops], code=None)
@@ -82,5 +94,4 @@ def remapped(
         "bytes": graph.bytes,
         "dynamic": graph.dynamic,
         "not_fused": [replace(n, first=rename(n.first), second=rename(n.second)) for n in graph.not_fused],
-        "folded": [moved[key] for p in graph.folded if (key := (p.file, p.line)) in moved],
     }
