@@ -186,6 +186,8 @@ class Fusion:
             fused.append(seen.fused_bytes())
             decomposed.append(decomposed_bytes(snapshot.fx))
         notes: list[str] = []
+        if any(unit.call_kind == "other" for s in compiling.snapshots for unit in s.units):
+            notes.append("Fused bytes count every branch, and one turn of each loop, of the graphs inside this one.")
         moved = Bytes(
             fused=_sum(fused, "fused", notes), decomposed=_sum(decomposed, "decomposed", notes),
             eager=self._eager_bytes(known, phase, notes), notes=notes,

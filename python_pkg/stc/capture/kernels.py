@@ -54,6 +54,12 @@ class GraphKernels:
         self._units = [u for u in snapshot.units if u.kind in ("generated", "call")]
         self._memory = Memory(snapshot, self._units, labels or {})
         self._fx_of: dict[str, object] = {buffer: node for node, buffer in snapshot.fx_buffers.items()}
+        self._called = {
+            node
+            for unit in self._units if unit.kind == "call"
+            for leaf in unit.leaves
+            for node in ([leaf.origin] if leaf.origin is not None else ends(leaf.origins))
+        }  # fmt: skip
         self._place: dict[str, tuple[str, int]] = {}  # unit name: kernel id, group
         self._bias: dict[str, bool] = {}
         self.kernels: list[Kernel] = []
@@ -104,9 +110,13 @@ class GraphKernels:
                     notes.append(APPROXIMATE)
             self._bias[unit.name] = unit.kind == "call" and any("addmm" in op.name for op in operations)
             notes.extend(note for note in unit.notes if note not in notes)
+        if not operations and placed.written is not None:
+            notes.append("No operation of the graph: it brings a buffer into the layout that its reader takes.")
         if placed.variants:
             notes.append(f"One of {len(placed.variants) + 1} variants, chosen when it first runs.")
         reads, writes = self._memory.traffic(placed.units)
+        if placed.units[0].call_kind == "other":
+            reads, writes = dict.fromkeys(reads, 0), dict.fromkeys(writes, 0)
         if None in reads.values() or None in writes.values():
             notes.append("Bytes are not known: a size depends on the data.")
         first = placed.units[0]
@@ -128,17 +138,20 @@ class GraphKernels:
             read.update(self._snapshot.made_of.get(name, ()))
         stop = {self._fx_of[name] for name in read if name in self._fx_of}
         nodes: set[Any] = set()
+        called: set[Any] = set()
         exact = True
         for leaf in leaves:
-            starts = {leaf.origin} if leaf.origin is not None else ends(leaf.origins)
+            # Inductor credits a loop that makes an argument ready for a call with the call as well.
+            credited = set(leaf.origins) - (set() if unit.kind == "call" else self._called)
+            starts = {leaf.origin} if leaf.origin is not None else ends(credited)
             exact = exact and len(starts) <= 1
             if unit.kind == "call":  # one operator
-                nodes |= starts
+                called |= starts
                 continue
             # A slice can run past what is in memory under another name; origins bound it from the other side.
             sliced = slice_back(starts, stop)
-            nodes |= sliced & (set(leaf.origins) | starts) if leaf.origins else sliced
-        return self._operations.keyed(nodes - stop), exact
+            nodes |= sliced & (credited | starts) if leaf.origins else sliced
+        return self._operations.keyed(called | (nodes - stop)), exact
 
     # ------------------------------------------------------------------ edges and the whole
 

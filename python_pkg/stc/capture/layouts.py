@@ -39,6 +39,8 @@ class Memory:
                     readers = self._readers.setdefault(part, [])
                     if unit not in readers:
                         readers.append(unit)
+        named = {one for results in snapshot.results.values() for one in results}
+        self._part_of = {p: whole for whole, parts in snapshot.made_of.items() if whole not in named for p in parts}
         self._returned = self._why_returned()
 
     # ------------------------------------------------------------------ traffic
@@ -120,6 +122,8 @@ class Memory:
         reasons = list(self._returned.get(name, ()))
         writer = self._writers.get(name)
         readers = [unit for unit in self._readers.get(name, ()) if unit is not writer]
+        if name in self._part_of:
+            reasons.append(f"part of {self._part_of[name]}, which is put together in place")
         if role == "write" and readers:
             calls = [u.call or "a call" for u in readers if u.kind == "call"]
             if any(u.kind == "host" for u in readers):

@@ -64,12 +64,32 @@ class Operations:
         known = self._cache.get(node)
         if known is None:
             name = operator_name(node)
-            sequence = node.meta.get("seq_nr")
-            origin = dynamo_node(node) or (self._forward.get(sequence) if sequence is not None else None)
+            source = self._source(node)
+            origin = self._origin(source)
             # Two additions of one line are two operations; the five nodes of one gelu are one.
-            key = (name, sequence, origin, node.name if str(node.target) == name else None)
-            known = self._cache[node] = (key, Operation(name=name, location=self._place(node, origin), node=origin))
+            own = node.name if str(node.target) == name or source is not node else None
+            key = (name, origin or node.meta.get("seq_nr"), own)
+            known = self._cache[node] = (key, Operation(name=name, location=self._place(source, origin), node=origin))
         return known
+
+    def _origin(self, node: Any) -> str | None:
+        """The Dynamo node that asked for a node; a backward one knows it by its sequence number."""
+        sequence = node.meta.get("seq_nr")
+        return dynamo_node(node) or (self._forward.get(sequence) if sequence is not None else None)
+
+    def _source(self, node: Any) -> Any:
+        """The node whose provenance counts: its own, or where Inductor made it, that of the nearest one it feeds."""
+        if _is_known(node):
+            return node
+        seen, waiting = {node}, [node]
+        while waiting and len(seen) < 100:
+            for user in waiting.pop(0).users:
+                if _is_known(user):
+                    return user
+                if user not in seen:
+                    seen.add(user)
+                    waiting.append(user)
+        return next((before for before in node.all_input_nodes if _is_known(before)), node)
 
     def _place(self, node: Any, origin: str | None) -> Location | None:
         if origin is not None and origin in self._lines:
@@ -88,6 +108,10 @@ def operator_name(node: Any) -> str:
     if isinstance(target, str) or hasattr(target, "_overloadpacket"):
         return str(target)
     return str(getattr(target, "__name__", target))
+
+
+def _is_known(node: Any) -> bool:
+    return node.op == "call_function" and ("stack_trace" in node.meta or bool(node.meta.get("from_node")))
 
 
 def is_computed(node: Any) -> bool:

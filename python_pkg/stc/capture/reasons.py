@@ -105,7 +105,7 @@ def explain(
 
 def _call(unit: Unit, *, after: bool, bias: bool) -> str:
     name = unit.call or "The call"
-    inside = " The bias addition is part of that call." if bias else ""
+    inside = " The bias addition is part of that call." if bias and not after else ""
     if unit.call_kind == "fallback":
         return f"{name} runs eager's own kernel, for which Inductor generates no code; nothing can be fused with it."
     if unit.call_kind == "triton":
@@ -122,7 +122,7 @@ def _known(first: Unit, second: Unit, max_bodies: int | None) -> str:
         return f"together they have more loop bodies than the C++ backend puts side by side ({max_bodies})"
     one, other = _loops(first), _loops(second)
     if one and other and one != other:
-        return f"they loop over different sizes ({_shown(one)} against {_shown(other)})"
+        return f"their loops have different shapes ({_shown(one)} against {_shown(other)})"
     if any(leaf.reduced for leaf in first.leaves):
         return "the first ends in a reduction, which has to be finished before its result can be used"
     return ""
@@ -140,7 +140,7 @@ def _loops(unit: Unit) -> set[tuple[tuple[str, ...], tuple[str, ...]]]:
 
 
 def _shown(loops: set[tuple[tuple[str, ...], tuple[str, ...]]]) -> str:
-    widest = max(loops, key=lambda loop: (len(loop[0]) + len(loop[1]), loop))
+    widest = max(loops, key=lambda loop: (len(loop[1]), len(loop[0]), loop))
     outer, reduced = " x ".join(widest[0]), " x ".join(widest[1])
     if not reduced:
         return outer or "one element"

@@ -6,6 +6,7 @@ cost nothing; what is repeated by expanding is read once; a lookup reads the row
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from contextlib import ExitStack, suppress
 from typing import Any
@@ -295,5 +296,8 @@ def _why(error: BaseException) -> str:
     for name, sentence in _REASONS:
         if any(type(e).__name__ == name for e in chain):
             return sentence
+    inside = next((m for e in chain if (m := re.search(r"HigherOrderOperator (\w+)", str(e)))), None)
+    if inside is not None:
+        return f"the graph has graphs inside it ({inside[1]}), which run only with data"
     first = str(error).strip().splitlines()
     return f"the graph does not run without data ({type(error).__name__}{': ' + first[0] if first else ''})"

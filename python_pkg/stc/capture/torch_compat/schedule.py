@@ -47,7 +47,7 @@ def read(
     """
     from torch._inductor import config
 
-    reader = _Reader(graph)
+    reader = _Reader(graph, dict(getattr(scheduler, "mutation_real_name", {})))
     units: list[Unit] = []
     made_of: dict[str, tuple[str, ...]] = {}
     results: dict[str, list[str]] = {}
@@ -74,7 +74,7 @@ def read(
         outputs=_outputs(graph),
         fx=graph.graph,
         fx_buffers=reader.fx_buffers(),
-        real_names=dict(getattr(scheduler, "mutation_real_name", {})),
+        real_names=reader.real_names,
         made_of=made_of,
         results=results,
         removed=frozenset(graph.removed_buffers) | frozenset(getattr(graph, "inplaced_to_remove", ())),
@@ -93,8 +93,9 @@ def names_in(name: str) -> frozenset[str]:
 
 
 class _Reader:
-    def __init__(self, graph: Any) -> None:
+    def __init__(self, graph: Any, real_names: dict[str, str]) -> None:
         self._graph = graph
+        self.real_names = real_names
         self._buffers: dict[str, Buffer | None] = {}
         self._hints: dict[Any, int | None] = {}
 
@@ -128,8 +129,11 @@ class _Reader:
             outer, inner = node.group[1]
             loops, reduced = _sizes(outer), _sizes(inner)
         extern = ir_node is not None and _is_extern(ir_node)
-        reads = self._call_reads(node) if extern else tuple(self._accesses(node.read_writes.reads))
-        writes = self._call_writes(node) if extern else tuple(self._accesses(node.read_writes.writes))
+        if extern:
+            reads, writes = self._call_reads(node), self._call_writes(node)
+        else:
+            writes = tuple(self._accesses(node.read_writes.writes))
+            reads = self._updates(tuple(self._accesses(node.read_writes.reads)), writes)
         origin, origins = None, ()
         with suppress(Exception):
             origin = ir_node.get_origin_node()
@@ -160,6 +164,18 @@ class _Reader:
             seen.add(key)
             elements = self._elements(dep)
             yield Access(dep.name, elements, known=elements is not None)
+
+    def _updates(self, reads: tuple[Access, ...], writes: tuple[Access, ...]) -> tuple[Access, ...]:
+        """An update in place is entered as reading the whole buffer, to keep the order; it reads what it writes."""
+        touched = {self.real_names.get(w.buffer, w.buffer): w for w in writes if w.buffer in self.real_names}
+
+        def one(read: Access) -> Access:
+            write = touched.get(self.real_names.get(read.buffer, read.buffer))
+            if write is None or read.elements is not None or not read.known:
+                return read
+            return Access(read.buffer, write.elements, write.known)
+
+        return tuple(one(read) for read in reads)
 
     def _elements(self, dep: Any) -> int | None:
         """Distinct elements that a loop touches: the loops that its index uses; all of them where the index is data."""
@@ -291,7 +307,11 @@ def _call(ir_node: Any) -> tuple[str, CallKind, tuple[str, ...]]:
 
     name = _class(ir_node)
     if name in _SUBGRAPH:
-        return _SUBGRAPH[name], "other", ("It runs graphs of its own, whose kernels are listed beside it.",)
+        return (
+            _SUBGRAPH[name],
+            "other",
+            ("It runs graphs of its own, whose kernels are listed beside it; its bytes are theirs.",),
+        )
     if name == "UserDefinedTritonKernel":
         return _user_kernel(ir_node), "triton", ("Written by hand, not generated.",)
     called: str = next(
@@ -299,6 +319,8 @@ def _call(ir_node: Any) -> tuple[str, CallKind, tuple[str, ...]]:
         "",
     )
     overload: Any = getattr(ir_node, "op_overload", None)
+    if name == "RandomSeeds":
+        return called or "random seeds", "fallback", ("It draws the seeds of the graph's random numbers.",)
     if name in ("DeviceCopy", "InplaceCopyFallback"):
         return called or "copy", "library", ()
     if isinstance(ir_node, ir.FallbackKernel) or name.endswith("Fallback"):
