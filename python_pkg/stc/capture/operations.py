@@ -133,9 +133,17 @@ def slice_back(outputs: Iterable[Any], stop: set[Any]) -> set[Any]:
 
 
 def ends(nodes: Iterable[Any]) -> set[Any]:
-    """Those of ``nodes`` that no other of them uses."""
+    """Those of ``nodes`` that do work and that no other such one of them uses, be it through a view."""
     held = set(nodes)
-    return held - {before for node in held for before in node.all_input_nodes}
+    working = {node for node in held if is_computed(node)}
+    used: set[Any] = set()
+    waiting = [before for node in working for before in node.all_input_nodes]
+    while waiting:
+        node = waiting.pop()
+        if node in held and node not in used:
+            used.add(node)
+            waiting.extend(node.all_input_nodes)
+    return working - used
 
 
 def dynamo_node(node: Any) -> str | None:

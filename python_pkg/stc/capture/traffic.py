@@ -76,7 +76,12 @@ def is_free(target: Any, name: str) -> bool:
     """Views, allocations, and what is no tensor operation at all."""
     if name in _FREE or bool(getattr(target, "is_view", False)):
         return True
-    return getattr(target, "namespace", None) in (None, "prim", "profiler")  # None: Python's own, on numbers
+    namespace = getattr(target, "namespace", None)
+    if (
+        namespace is None
+    ):  # Python's own functions work on sizes; a pattern's lowering or a packet of operators does not
+        return getattr(target, "__module__", None) in ("_operator", "operator", "math", "builtins", "torch")
+    return namespace in ("prim", "profiler")
 
 
 def tensor_bytes(value: Any) -> int | None:
