@@ -13,6 +13,8 @@ from typing import Any
 
 from .torch_compat import dynamo
 
+TEST = "stc_self_test"
+
 
 @dataclass(frozen=True)
 class TraceEvent:
@@ -39,24 +41,34 @@ class TraceBus(logging.Handler):
         self._on_fault = on_fault
         self._logger: logging.Logger | None = None
         self._level = 0
+        self._handlers: list[logging.Handler] = []
+        self._tested = False
 
     def install(self) -> Callable[[], None]:
-        """Begin to listen; returns what ends it.
+        """Begin to listen; returns what ends it. A trace that the user asked for goes on being written.
 
         Raises:
             dynamo.Missing
         """
-        self._logger = dynamo.trace_logger()
-        self._level = self._logger.level
-        self._logger.setLevel(logging.DEBUG)
-        self._logger.addHandler(self)
+        logger = dynamo.trace_logger()
+        self._logger, self._level, self._handlers = logger, logger.level, list(logger.handlers)
+        logger.setLevel(logging.DEBUG)
+        logger.handlers[:] = [self]  # what tests us is not for the user's own trace
+        dynamo.send_trace(TEST)
+        logger.handlers[:] = [*self._handlers, self]
+        if not self._tested:
+            self.uninstall()
+            raise dynamo.Missing("torch's structured trace does not reach its logger")
         return self.uninstall
 
     def uninstall(self) -> None:
-        if self._logger is not None:
-            self._logger.removeHandler(self)
-            self._logger.setLevel(self._level)
-            self._logger = None
+        """Leave the logger as it was. torch's own handler takes itself out at the first event: it goes back in."""
+        if self._logger is None:
+            return
+        kept = [h for h in self._logger.handlers if h is not self and h not in self._handlers]
+        self._logger.handlers[:] = [*self._handlers, *kept]
+        self._logger.setLevel(self._level)
+        self._logger = None
 
     def emit(self, record: logging.LogRecord) -> None:
         name = "trace"
@@ -67,6 +79,7 @@ class TraceBus(logging.Handler):
             name = next(iter(metadata))
             if name == "artifact":
                 name = str(metadata["artifact"].get("name"))
+            self._tested = self._tested or name == TEST
             receive = self._routes.get(name)
             if receive is None:
                 return
@@ -80,12 +93,13 @@ class TraceBus(logging.Handler):
 
 
 def _compile_id(metadata: dict[str, Any]) -> str | None:
+    """torch's own spelling of a compile id: "0/1", or "!2/0/1" within compiled autograd."""
     frame, attempt = metadata.get("frame_id"), metadata.get("frame_compile_id")
-    if frame is None:
-        return None
     prefix = metadata.get("compiled_autograd_id")
-    base = f"{frame}/{attempt}"
-    return base if prefix is None else f"!{prefix}/{base}"
+    base = None if frame is None else f"{frame}/{attempt}"
+    if prefix is None:
+        return base
+    return f"!{prefix}" if base is None else f"!{prefix}/{base}"
 
 
 def as_json(payload: Any) -> Any:

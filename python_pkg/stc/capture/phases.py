@@ -41,6 +41,9 @@ _PREFIXES = (
 )  # fmt: skip
 
 
+_BACKWARD = ("entire_backward_compile", "compile_fx.<locals>.bw_compiler")
+
+
 class PhaseClock:
     """Exclusive time by phase, of one thread at a time.
 
@@ -51,7 +54,7 @@ class PhaseClock:
     def __init__(self, now: Callable[[], float] = time.perf_counter) -> None:
         self._now = now
         self._thread: int | None = None  # the one whose compile is going on
-        self._open: list[str] = []  # phases of the brackets around this moment
+        self._open: list[tuple[str, str]] = []  # name and phase of the brackets around this moment
         self._since = 0.0
         self._outer_since = 0.0
         self._total = 0.0
@@ -69,33 +72,39 @@ class PhaseClock:
         else:
             self._spend(now)
         self._since = now
-        phase = phase_of(name) or (self._open[-1] if self._open else "other")
-        if not self._open or self._open[-1] != phase:
+        around = self._open[-1][1] if self._open else None
+        phase = phase_of(name) or around or "other"
+        if phase != around:
             self._count[phase] = self._count.get(phase, 0) + 1
-        self._open.append(phase)
+        self._open.append((name, phase))
 
-    def end(self, name: str) -> None:
-        if not self._open or threading.get_ident() != self._thread:
-            return
+    def end(self, name: str) -> bool:
+        """Close a bracket, and with it those within it that an exception left open. One that was never opened is ignored.
+
+        Returns:
+            True where it was the outermost one: nothing is being compiled any more.
+        """
+        if threading.get_ident() != self._thread or all(name != opened for opened, _ in self._open):
+            return False
         now = self._now()
         self._spend(now)
-        self._open.pop()
         self._since = now
-        if not self._open:
-            self._total += now - self._outer_since
-
-    def reset_open(self) -> None:
-        """Forget brackets that an exception left open."""
-        if self._open and threading.get_ident() == self._thread:
-            now = self._now()
-            self._spend(now)
-            self._total += now - self._outer_since
-            self._open.clear()
+        while self._open.pop()[0] != name:
+            pass
+        if self._open:
+            return False
+        self._total += now - self._outer_since
+        return True
 
     @property
     def current(self) -> str | None:
         """Phase of this moment; None when nothing is being compiled."""
-        return self._open[-1] if self._open else None
+        return self._open[-1][1] if self._open else None
+
+    @property
+    def backward(self) -> bool:
+        """Is it a backward graph that is being compiled by itself, in `.backward()`?"""
+        return bool(self._open) and self._open[0][0].startswith(_BACKWARD)
 
     def total_s(self) -> float:
         return self._total + (self._now() - self._outer_since if self._open else 0.0)
@@ -106,7 +115,7 @@ class PhaseClock:
         return [Phase(name=n, label=LABELS[n], self_s=s, count=self._count.get(n, 1)) for n, s in ordered if s > 0]
 
     def _spend(self, now: float) -> None:
-        phase = self._open[-1]
+        phase = self._open[-1][1]
         self._self[phase] = self._self.get(phase, 0.0) + now - self._since
 
 

@@ -1,15 +1,21 @@
-"""Places out of torch's stack traces: text in the format of Python's tracebacks, carets included."""
+"""Places out of torch's stack traces: text in the format of Python's tracebacks, carets included.
+
+The user's own line is wanted; where a trace never touches it (a model from a library), the library's line is the next best.
+"""
 
 from __future__ import annotations
 
 import linecache
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from stc.record.types import Location
-from stc.source.places import is_user_code, locate
+from stc.source.places import cell_of, is_user_code, locate
 
 _FRAME = re.compile(r'^\s*File "(?P<file>.+?)", line (?P<line>\d+)(?:, in (?P<name>.+?))?\s*$')
+_TORCH = re.compile(r"[/\\](torch|torch_xla|triton)[/\\]")
+_INSTALLED = re.compile(r"[/\\](site|dist)-packages[/\\]")
 
 
 @dataclass(frozen=True)
@@ -46,13 +52,39 @@ def frames(trace: str) -> list[Frame]:
 
 def user_frames(trace: str) -> list[Frame]:
     """Those of the user's own code, outermost first."""
-    return [f for f in frames(trace) if is_user_code(f.file)]
+    return [f for f in frames(trace) if is_users(f.file)]
 
 
 def innermost(trace: str | None) -> Location | None:
-    """The place in the user's code that a trace leads to; None where it never touches it."""
-    found = user_frames(trace) if trace else []
-    return found[-1].location() if found else None
+    """The place that a trace leads to: in the user's code, else in an installed library; None where it is all torch's."""
+    if not trace:
+        return None
+    found = frames(trace)
+    for wanted in (is_users, is_library):
+        for frame in reversed(found):
+            if wanted(frame.file):
+                return frame.location()
+    return None
+
+
+def is_users(file: str) -> bool:
+    """`is_user_code`, remembered: a large graph asks for the same few files some ten thousand times."""
+    return cell_of(file) is not None or _is_user_file(file)
+
+
+def is_library(file: str) -> bool:
+    """An installed package other than torch."""
+    return bool(_INSTALLED.search(file)) and not _TORCH.search(file)
+
+
+def is_optimizers(file: str) -> bool:
+    """torch's own optimizers."""
+    return "/torch/optim/" in file.replace("\\", "/")
+
+
+@lru_cache(maxsize=4096)
+def _is_user_file(file: str) -> bool:
+    return is_user_code(file)
 
 
 def _columns(file: str, number: int, after: list[str]) -> tuple[int | None, int | None]:

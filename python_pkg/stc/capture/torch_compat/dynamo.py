@@ -12,7 +12,6 @@ from types import FrameType
 from typing import Any
 
 TRACE_LOGGER = "torch.__trace"
-LIMIT_LOGGER = "torch._dynamo.convert_frame"
 
 
 class Missing(Exception):
@@ -30,6 +29,21 @@ def trace_logger() -> logging.Logger:
     if getattr(internal, "trace_log", None) is None or internal.trace_log.name != TRACE_LOGGER:
         raise Missing("torch has no structured trace")
     return logging.getLogger(TRACE_LOGGER)
+
+
+def send_trace(name: str) -> None:
+    """Send an empty artefact through torch's own function.
+
+    Raises:
+        Missing: this torch sends its trace in another way.
+    """
+    import torch._logging as logs
+
+    send: Any = getattr(logs, "trace_structured", None)
+    if send is None:
+        raise Missing("torch has no structured trace")
+    about = {"name": name, "encoding": "string"}
+    send("artifact", lambda: about, payload_fn=lambda: "", suppress_context=True, expect_trace_id=False)
 
 
 def file_of(number: object) -> str | None:
@@ -148,7 +162,7 @@ def inlined(module: Any) -> Callable[..., Any] | None:
 
 
 def frame_being_compiled() -> tuple[Any, Any, Any] | None:
-    """Code, local and global variables of the frame that Dynamo is about to compile again, read from its own frame."""
+    """Code, local and global variables of the frame that Dynamo is about to compile, read from Dynamo's own frame."""
     frame: FrameType | None = sys._getframe(1)
     for _ in range(60):
         if frame is None:
@@ -157,4 +171,42 @@ def frame_being_compiled() -> tuple[Any, Any, Any] | None:
         if held is not None and hasattr(held, "f_code") and hasattr(held, "f_locals"):
             return held.f_code, held.f_locals, held.f_globals
         frame = frame.f_back
+    return None
+
+
+def inlined_module(code: Any, local: Any) -> Any | None:
+    """The stock module that a frame of ours lets Dynamo see (see `inlined`); None for any other frame."""
+    if not code.co_filename.replace("\\", "/").endswith("torch/_dynamo/external_utils.py"):
+        return None
+    called = next((local[name] for name in code.co_freevars if name in local), None)
+    return getattr(called, "__self__", None)
+
+
+def owner(code: Any, local: Any) -> Any | None:
+    """The object whose method a frame runs."""
+    inside = inlined_module(code, local)
+    return inside if inside is not None else local.get("self")
+
+
+def records_gradients() -> bool:
+    import torch
+
+    return torch.is_grad_enabled()
+
+
+def recompile_limit(setting: str) -> int:
+    """The value of a limit by the name that torch gives it."""
+    from torch._dynamo import config
+
+    return int(getattr(config, setting))
+
+
+def caches_off() -> str | None:
+    """Why nothing is cached: the setting that says so; None where Inductor's cache is on."""
+    from torch._inductor import config
+
+    if getattr(config, "force_disable_caches", False):
+        return "torch._inductor.config.force_disable_caches is set"
+    if not getattr(config, "fx_graph_cache", True):
+        return "torch._inductor.config.fx_graph_cache is off"
     return None
