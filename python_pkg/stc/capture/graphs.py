@@ -1,6 +1,7 @@
-"""The graphs of a run as they become known: each part adds what it saw, and the whole record is sent again.
+"""The graphs of a run as they become known: Dynamo, AOTAutograd, Inductor and the caches each know a part of one.
 
-Keyed by torch's compile id and the phase. Dynamo, AOTAutograd, Inductor and the caches each know a part of a graph.
+Keyed by torch's compile id and the phase. A graph is sent once its compile has succeeded, and again with all that is learnt later;
+one whose compile fails is never told of, since nothing runs it.
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ class GraphRegistry:
         self._now = now
         self._lock = threading.Lock()
         self._graphs: dict[str, Graph] = {}
+        self._held: set[str] = set()  # ids of graphs that are being compiled: not sent yet
         self._frames: dict[str, Frame] = {}
         self.code: dict[str, tuple[str, str]] = {}  # graph id: generated code and the name it is kept under
         # Told of each Dynamo graph before it is lowered: compile id, GraphModule, example inputs.
@@ -59,7 +61,7 @@ class GraphRegistry:
         return self.frame(compile_id).lines
 
     def update(self, compile_id: str, phase: GraphPhase, **fields: Any) -> Graph:
-        """Add fields of `Graph` to a graph, which is made at its first mention, and send it."""
+        """Add fields of `Graph` to a graph, which is made at its first mention, and send it unless it is being compiled."""
         frame = self.frame(compile_id)
         if phase == "inference" and frame.optimizer:
             phase = "optimizer"
@@ -71,9 +73,28 @@ class GraphRegistry:
                     id=identity, phase=phase, compile_id=compile_id, name=frame.name, location=frame.location,
                     dynamic=frame.dynamic, step=self._step(), at=self._now(),
                 )  # fmt: skip
+                self._held.add(identity)
             graph = self._graphs[identity] = replace(graph, **fields)
-        self._emit(GraphSeen(graph=graph))
+            held = identity in self._held
+        if not held:
+            self._emit(GraphSeen(graph=graph))
         return graph
+
+    def release(self, compile_id: str | None = None) -> None:
+        """Send what was held back: of a compile that has succeeded, or of all while nothing is being compiled."""
+        with self._lock:
+            ready = [g for g in self._graphs.values() if g.id in self._held and compile_id in (None, g.compile_id)]
+            self._held.difference_update(g.id for g in ready)
+        for graph in ready:
+            self._emit(GraphSeen(graph=graph))
+
+    def drop(self, compile_id: str, *, backward: bool = False) -> None:
+        """Forget graphs of a compile that has failed; with ``backward`` only that one."""
+        with self._lock:
+            for graph in self.of_compile(compile_id):
+                if graph.id in self._held and (graph.phase == "backward" or not backward):
+                    self._held.discard(graph.id)
+                    del self._graphs[graph.id]
 
     def get(self, compile_id: str, phase: GraphPhase) -> Graph | None:
         if phase == "inference" and self.frame(compile_id).optimizer:

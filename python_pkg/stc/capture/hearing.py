@@ -116,7 +116,7 @@ class Hearing:
                 place = locate(caller, int(frame["line"]), function=None if function == "<module>" else function)
                 break
         self.graphs.set_frame(event.compile_id, shown, place, optimizer=is_optimizers(file))
-        self._recompilations.compile_started(event.compile_id)
+        self._recompilations.compile_started()
 
     def _on_break(self, event: TraceEvent) -> None:
         frame = self.graphs.frame(event.compile_id or "")
@@ -128,22 +128,25 @@ class Hearing:
         if compile_id is None:
             return
         failed, reason = about.get("fail_type"), str(about.get("fail_reason") or "").strip()
+        optimizer = self.graphs.frame(compile_id).optimizer
         if failed is None:
+            self._recompilations.compile_ended(compile_id)
             if about.get("guard_count") is None and about.get("has_guarded_code"):
                 # How torch up to 2.12 tells of a frame that it skips.
-                self._breaks.skipped(compile_id, None, None, optimizer=self.graphs.frame(compile_id).optimizer)
+                self._breaks.skipped(compile_id, None, None, optimizer=optimizer)
             self._compiled(compile_id, about, backward=False)
             return
-        if failed in NO_FAILURE or self._recompilations.compile_failed(compile_id, str(failed), reason):
-            return
+        self.graphs.drop(compile_id)
+        self.waiting_backward.discard(compile_id)
         file, line = about.get("fail_user_frame_filename"), about.get("fail_user_frame_lineno")
         where = Frame(file, int(line), about.get("co_name")) if file and line else None
+        if self._recompilations.compile_failed(compile_id, failed, reason) or failed in NO_FAILURE:
+            return
         if failed in SOFT:
-            optimizer = self.graphs.frame(compile_id).optimizer
             self._breaks.skipped(compile_id, reason or None, where, optimizer=optimizer)
             return
         place = where.location() if where is not None and is_users(where.file) else None
-        self._failed(compile_id, str(failed), reason, place)
+        self._failed(compile_id, failed, reason, place)
 
     def _on_backward_metrics(self, event: TraceEvent) -> None:
         if event.compile_id is not None:
@@ -153,7 +156,9 @@ class Hearing:
     def on_backward_failure(self, error: BaseException) -> None:
         """Inductor failed on a backward graph, which runs as it is."""
         compile_id = dynamo.current_compile_id()
-        self.waiting_backward.discard(compile_id or "")
+        if compile_id is not None:
+            self.waiting_backward.discard(compile_id)
+            self.graphs.drop(compile_id, backward=True)
         self._failed(compile_id, type(error).__name__, f"in the backward graph: {error}", None)
 
     def _failed(self, compile_id: str | None, kind: str, reason: str, place: Location | None) -> None:
@@ -175,6 +180,7 @@ class Hearing:
                 fields["cache"] = CacheUse(outcome="off", reason=off)
             if fields:
                 self.graphs.update(compile_id, graph.phase, **fields)
+        self.graphs.release(compile_id)
 
     # ------------------------------------------------------------------ Inductor and the caches
 
@@ -227,6 +233,8 @@ class Hearing:
         name, kind = str(about.get("name")), about.get("ph")
         if kind == "B":
             before = self.clock.current
+            if before is None:
+                self.graphs.release()  # of a compile whose end torch has not told of
             self.clock.begin(name)
             if self.clock.current != before:
                 self._progress(event.compile_id)

@@ -62,6 +62,8 @@ class Listener:
     def detach(self, sink: Sink) -> None:
         """Stop telling a run. With the last one every hook is taken out again, also while a backward is `pending`."""
         with self._lock:
+            if list(self._sinks) == [sink]:
+                self.graphs.release()
             if self._sinks.pop(sink, None) is None or self._sinks:
                 return
             while self._undo:

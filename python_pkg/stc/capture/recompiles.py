@@ -1,6 +1,7 @@
 """Recompilations of a run, and the moment at which Dynamo gives a function up.
 
-torch says that guards failed before it decides whether to compile once more: only then is it a recompilation or the limit.
+torch says that guards failed before it decides whether to compile once more, and before that can fail: only at the end of it
+is it a recompilation, the limit, or a failure told elsewhere.
 """
 
 from __future__ import annotations
@@ -77,20 +78,21 @@ class Recompilations:
             benign=guard.benign or optimizer,
         )  # fmt: skip
 
-    def compile_started(self, compile_id: str) -> Recompilation | None:
-        """Dynamo compiles after all. Returns the recompilation, if it is one."""
+    def compile_started(self) -> None:
+        """Dynamo compiles after all."""
         being = dynamo.frame_being_compiled()
         if being is not None:
             self._modes.setdefault(being[0], set()).add(_mode(being[0], being[1]))
+
+    def compile_ended(self, compile_id: str) -> None:
+        """It is done; where it was one more version of a function, that was a recompilation."""
         found = self._waiting.pop(compile_id, None)
         if found is not None:
             self._count += 1
-            found = replace(found, id=f"recompilation-{self._count}")
-            self._emit(RecompilationSeen(recompilation=found))
-        return found
+            self._emit(RecompilationSeen(recompilation=replace(found, id=f"recompilation-{self._count}")))
 
     def compile_failed(self, compile_id: str, kind: str, reason: str) -> bool:
-        """Dynamo did not compile. True where that is the recompile limit."""
+        """It came to nothing, so nothing was recompiled. True where that is because of the recompile limit."""
         found = self._waiting.pop(compile_id, None)
         setting = _LIMIT_FAILURE.search(reason)
         if setting is None or not (kind == "RecompileLimitExceeded" or "limit exceeded" in reason.splitlines()[0]):
