@@ -1,0 +1,183 @@
+"""A report is whole on a warm start, in a new process, with the lines that the code has today."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+pytest.importorskip("torch")
+
+from stc.capture import warm
+from stc.record.types import Bytes, Graph, Kernel, Location, Operation
+
+SCRIPT = """
+import json, sys, torch
+from fixtures.seen import capturing
+torch.manual_seed(0)
+{space}
+def step(weight, x):
+    h = torch.nn.functional.gelu(x @ weight)
+    return (h - h.mean(-1, keepdim=True)).view(-1).sum()
+
+with capturing() as seen:
+    weight = torch.ones(16, 16, requires_grad=True)
+    torch.compile(step)(weight, torch.ones(4, 16)).backward()
+
+def plain(graph):
+    return dict(
+        cache=None if graph.cache is None else graph.cache.outcome,
+        kernels=[[k.id, k.kind, k.bytes_read, k.bytes_written, [[o.name, o.location and o.location.line] for o in k.ops],
+                  k.code is not None and seen.artefacts[k.code.artefact].splitlines()[k.code.first_line - 1]]
+                 for k in graph.kernels],
+        edges=[[n.first, n.second, n.reason] for n in graph.not_fused],
+        bytes=[graph.bytes.eager, graph.bytes.decomposed, graph.bytes.fused],
+        folded=[p.line for p in graph.folded],
+        ops=[[o.name, o.location and o.location.line] for o in graph.ops],
+    )
+
+parts = ("fusion", "bytes", "fusion reports", "reports from the cache")
+print(json.dumps(dict(graphs={{k: plain(g) for k, g in seen.graphs.items()}}, gaps=seen.gaps_of(*parts))))
+"""
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("inductor")
+
+
+def start(cache: Path, *, space: int = 0, **environment: str) -> Any:
+    """One process that compiles the step, with ``space`` empty lines above it."""
+    script = cache / "train.py"
+    script.write_text(SCRIPT.format(space="\n" * space))
+    tests = str(Path(__file__).parents[1])
+    env = {**os.environ, "TORCHINDUCTOR_CACHE_DIR": str(cache / "cache"), "PYTHONPATH": tests, **environment}
+    env.pop("TORCHINDUCTOR_FORCE_DISABLE_CACHES", None)
+    done = subprocess.run([sys.executable, str(script)], env=env, capture_output=True, text=True, timeout=200)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.strip().splitlines()[-1])
+
+
+@pytest.fixture(scope="module")
+def first(cache: Path) -> Any:
+    return start(cache)
+
+
+def moved(value: Any, by: int) -> Any:
+    """The same report with every line moved down."""
+    found = json.loads(json.dumps(value))
+    for graph in found["graphs"].values():
+        graph["folded"] = [line + by for line in graph["folded"]]
+        for op in (*graph["ops"], *(o for k in graph["kernels"] for o in k[4])):
+            op[1] += by
+    return found
+
+
+def without_cache(value: Any) -> Any:
+    return {name: {k: v for k, v in graph.items() if k != "cache"} for name, graph in value["graphs"].items()}
+
+
+def test_a_cold_start_reports_forward_and_backward(first: Any) -> None:
+    assert {name: graph["cache"] for name, graph in first["graphs"].items()} == {
+        "0/0:forward": "miss", "0/0:backward": "miss",
+    }  # fmt: skip
+    assert first["gaps"] == []
+    for graph in first["graphs"].values():
+        assert graph["kernels"] and None not in graph["bytes"]
+
+
+def test_a_warm_start_reports_the_same(cache: Path, first: Any) -> None:
+    again = start(cache)
+    assert {graph["cache"] for graph in again["graphs"].values()} == {"hit"}
+    assert again["gaps"] == []
+    assert without_cache(again) == without_cache(first)
+
+
+def test_code_that_has_moved_has_todays_lines(cache: Path, first: Any) -> None:
+    again = start(cache, space=3)
+    assert {graph["cache"] for graph in again["graphs"].values()} == {"hit"}
+    assert without_cache(again) == without_cache(moved(first, 3))
+
+
+def test_a_start_from_the_graph_cache_alone_reports_the_same(cache: Path, first: Any) -> None:
+    again = start(cache, space=1, TORCHINDUCTOR_AUTOGRAD_CACHE="0")
+    assert {graph["cache"] for graph in again["graphs"].values()} == {"hit"}
+    assert without_cache(again) == without_cache(moved(first, 1))
+
+
+# --------------------------------------------------------------------------- what cannot be read
+
+
+def graph(**more: Any) -> Graph:
+    place = Location(file="In[3]", line=5)
+    op = Operation(name="aten.mul.Tensor", location=place, node="y")
+    kernel = Kernel(id="0/0:forward:0", name="cpp_fused_mul_0", kind="cpp", ops=[op])
+    return Graph(id="0/0:forward", phase="forward", ops=[op], kernels=[kernel], bytes=Bytes(fused=8), **more)
+
+
+def test_a_report_survives_the_cache() -> None:
+    compiled = SimpleNamespace()
+    held = warm.Embedded(format=warm.FORMAT, graph=graph(), eager=(3, None), sequences={4: "y"})
+    warm.embed(compiled, held)
+    assert warm.read(compiled) == held
+
+
+def test_an_entry_without_a_report_has_none() -> None:
+    assert warm.read(SimpleNamespace()) is None
+
+
+@pytest.mark.parametrize("damage", [b"", b"not compressed", 7, None.__class__])
+def test_a_damaged_report_says_so(damage: Any) -> None:
+    with pytest.raises(ValueError, match="cannot be read"):
+        warm.read(SimpleNamespace(**{warm.ATTRIBUTE: damage}))
+
+
+@pytest.mark.parametrize("text", [b"[]", b'{"format": 2}', b'{"format": 2, "graph": {"id": 7}}', b'{"no": 1}'])
+def test_a_report_of_another_shape_says_so(text: bytes) -> None:
+    import zlib
+
+    with pytest.raises(ValueError, match="cannot be read"):
+        warm.read(SimpleNamespace(**{warm.ATTRIBUTE: zlib.compress(text)}))
+
+
+def test_a_report_of_another_format_says_which() -> None:
+    compiled = SimpleNamespace()
+    warm.embed(compiled, warm.Embedded(format=warm.FORMAT + 1, graph=graph()))
+    with pytest.raises(ValueError, match=f"format {warm.FORMAT + 1}, not {warm.FORMAT}"):
+        warm.read(compiled)
+
+
+def test_ids_and_places_are_todays() -> None:
+    today = Location(file="In[9]", line=2)
+    fields = warm.remapped(graph(), "7/1:forward", {"y": today})
+    assert fields["kernels"][0].id == "7/1:forward:0"
+    assert fields["kernels"][0].ops[0].location == today
+
+
+def test_a_place_that_is_no_more_is_not_shown() -> None:
+    fields = warm.remapped(graph(), "7/1:forward", {})
+    assert fields["ops"][0].location is None
+
+
+def test_a_damaged_report_in_the_cache_is_a_gap_and_the_graph_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    import torch
+
+    from fixtures.seen import capturing
+
+    def run() -> torch.Tensor:
+        torch._dynamo.reset()
+        return torch.compile(lambda x: x.sin() * 3 + 0.25)(torch.zeros(7))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(warm, "embed", lambda compiled, held: setattr(compiled, warm.ATTRIBUTE, b"damaged"))
+        with capturing():
+            run()
+    with capturing() as seen:
+        assert torch.equal(run(), torch.full((7,), 0.25))
+    assert any("cannot be read" in reason for reason in seen.gaps_of("fusion"))
