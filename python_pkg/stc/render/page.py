@@ -25,11 +25,11 @@ _CSS = """
 body{color:var(--fg);background:var(--bg);font:14px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif;margin:0 auto;
 max-width:66em;padding:1.5em 1.2em 4em}
 h1{font-size:1.5em;line-height:1.3;margin:.2em 0 .5em}h2{font-size:1.15em;margin:1.8em 0 .5em}h3{font-size:1em;margin:1.2em 0 .3em}
-.faint{opacity:.75}table.kernels{border-collapse:collapse;width:100%}.kernels th{text-align:left;font-weight:600;font-size:.86em}
+.faint{opacity:.75}table.kernels{border-collapse:collapse;width:100%}.fixed{table-layout:fixed}.fixed th:not(:first-child){width:6.2em}.kernels th{text-align:left;font-weight:600;font-size:.86em}
 .kernels td,.kernels th{padding:.15em .6em .15em 0;border-bottom:1px solid rgba(128,128,128,.25);vertical-align:top}
 .kernels .number{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}.finding{margin:.9em 0}
 .finding>div{margin:.2em 0 0 1.3em}summary{cursor:pointer}.lens{border-collapse:collapse;width:100%}
-.lens td{padding:0 .6em 0 0;vertical-align:top;white-space:pre;line-height:1.45}.lens .no{text-align:right;opacity:.7;user-select:none}
+.lens td{padding:0 .6em 0 0;vertical-align:top;white-space:pre;line-height:1.45}.lens td:last-child{white-space:normal}.lens .no{text-align:right;opacity:.7;user-select:none}
 @media print{body{max-width:none;padding:0}pre{max-height:none!important}h2{break-after:avoid}.finding{break-inside:avoid}}
 """
 
@@ -49,7 +49,7 @@ def page(report: Report, artefact: Callable[[str], str | None] = lambda name: No
         _section("Steps", _steps(report)),
         _section("Compile time", phases_bar(report.compile.phases, report.compile.total_s)),
         _section("Your code and the kernels it became", _lenses(report)),
-        _section("Graphs and kernels", "".join(_graph(graph, artefact) for graph in report.compile.graphs)),
+        _section("Graphs and kernels", _graphs(report, artefact)),
         _section("Recompilations", _recompilations(report)),
         _section("Where it ran", _environment(report)),
     ]
@@ -94,7 +94,7 @@ def _steps(report: Report) -> str:
 
 def _lenses(report: Report) -> str:
     """Each source with, beside its lines, the kernels they became; kernels are numbered through the run."""
-    numbers = {k.id: i for i, k in enumerate((k for g in report.compile.graphs for k in g.kernels), 1)}
+    numbers = _numbers(report)
     lines: dict[tuple[str, int], dict[int, str]] = defaultdict(dict)
     for graph in report.compile.graphs:
         for kernel in graph.kernels:
@@ -109,6 +109,11 @@ def _lenses(report: Report) -> str:
     folded = {(p.file, p.line) for g in report.compile.graphs for p in g.folded}
     sources = [s for s in report.sources if any(file == s.file for file, _ in [*lines, *broken])]
     return "".join(_lens(source, lines, broken, folded) for source in sources)
+
+
+def _numbers(report: Report) -> dict[str, int]:
+    """Kernels numbered through the run, by id."""
+    return {k.id: i for i, k in enumerate((k for g in report.compile.graphs for k in g.kernels), 1)}
 
 
 def _lens(
@@ -134,7 +139,12 @@ def _lens(
     )
 
 
-def _graph(graph: Graph, artefact: Callable[[str], str | None]) -> str:
+def _graphs(report: Report, artefact: Callable[[str], str | None]) -> str:
+    numbers = _numbers(report)
+    return "".join(_graph(graph, numbers, artefact) for graph in report.compile.graphs)
+
+
+def _graph(graph: Graph, numbers: dict[str, int], artefact: Callable[[str], str | None]) -> str:
     head = "".join(
         f'<th title="{escape(hover(id))}"{" class=number" if number else ""}>{label}</th>'
         for label, id, number in (
@@ -149,15 +159,15 @@ def _graph(graph: Graph, artefact: Callable[[str], str | None]) -> str:
         bar = (
             ""
             if share is None
-            else f"background:linear-gradient(to left,rgba(0,114,178,.25) {100 * share:.0f}%,transparent 0)"
+            else f"background:linear-gradient(to left,rgba(0,114,178,.25) {100 * share:.0f}%,transparent 0) 0 0/100% 1.8em no-repeat"
         )
         rows.append(
-            f'<tr><td style="word-break:break-all"><details><summary>{badge(kernel)} <span style="{MONO}">{escape(kernel.name)}</span></summary>'
+            f'<tr><td><details><summary><span class="faint">{numbers[kernel.id]}</span> {badge(kernel)} <span style="{MONO};word-break:break-all">{escape(kernel.name)}</span></summary>'
             f'<div style="margin:.3em 0 .6em 1.1em;padding-left:.8em;border-left:1px solid {LINE}">{kernel_detail(graph, kernel, artefact)}</div>'
             f'</details></td><td class="number">{n.count(len(kernel.ops))}</td><td class="number">{n.data(kernel.bytes_read)}</td>'
             f'<td class="number">{n.data(kernel.bytes_written)}</td><td class="number" style="{bar}">{n.percent(share)}</td></tr>'
         )
-    table = f'<table class="kernels"><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
+    table = f'<table class="kernels fixed"><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
     empty = '<p class="faint">Its kernels are not known.</p>'
     return f'<h3>{escape(graph_title(graph))}</h3><p class="faint">{graph_facts(graph)}</p>{table if rows else empty}'
 
