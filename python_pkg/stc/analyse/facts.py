@@ -78,11 +78,17 @@ def limit_keys(report: Report) -> set[tuple[str, str]]:
     return {cause_key(from_limit(limit)) for limit in report.compile.limits}
 
 
+def rest_of(function: str) -> tuple[str, int] | None:
+    """The function and line after which this is the rest, compiled by itself after a graph break; None if it is none."""
+    match = re.fullmatch(r"(?P<name>.+) \(from line (?P<line>\d+)\)", function) or re.fullmatch(
+        r"torch_dynamo_resume_in_(?P<name>.+)_at_(?P<line>\d+)", function
+    )
+    return (match["name"], int(match["line"])) if match is not None else None
+
+
 def caused_by_break(found: Recompilation, stopped: list[Break]) -> bool:
     """The rest of a function after a graph break was recompiled because of a value that the break handed over."""
-    if not found.function.startswith("torch_dynamo_resume_in_") or not re.search(
-        r"___stack\d+", f"{found.source} {found.guard}"
-    ):
+    rest = rest_of(found.function)
+    if rest is None or not re.search(r"___stack\d+", f"{found.source} {found.guard}"):
         return False
-    match = re.search(r"_at_(\d+)$", found.function)
-    return match is not None and any(b.location is not None and b.location.line == int(match.group(1)) for b in stopped)
+    return any(b.location is not None and b.location.line == rest[1] for b in stopped)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from stc.record.types import Limit, Location, Report, Steps
 from stc.render import numbers as n
 
-from .facts import compiled_anything, compiled_units, give_up, left_eager
+from .facts import compiled_anything, compiled_units, ended_early, give_up, left_eager
 
 
 def headline(report: Report) -> str:
@@ -100,6 +100,10 @@ def _nothing(report: Report) -> str:
     if failed:
         return f"Nothing was compiled: the compiler failed on {_named([u.name for u in failed])}, which ran eager."
     models = [u for u in units if u.kind == "model"]
+    if models and ended_early(report):
+        steps = report.steps.total
+        when = f"the run ended after {n.counted(steps, 'step')}" if steps else "no training step ended"
+        return f"Left eager: {when}, before there was a baseline to decide on."
     if models:
         return f"Nothing was compiled: no graph was built for {_named([u.name for u in models])}."
     return "Nothing was compiled: no model was called."

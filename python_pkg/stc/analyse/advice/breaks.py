@@ -110,7 +110,7 @@ def _print_cause() -> Cause:
 
 
 def _printing(report: Report, found: Break, words: str, line: str) -> Cause | None:
-    return _print_cause() if re.search(r"builtin `?print`?", words) else None
+    return _print_cause() if re.search(r"builtin (operator )?`?print\b", words) else None
 
 
 def _logging(report: Report, found: Break, words: str, line: str) -> Cause | None:

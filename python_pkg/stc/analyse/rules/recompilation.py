@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stc.analyse.advice.guards import advise
-from stc.analyse.facts import breaks, cause_key, caused_by_break, inside_torch, limit_keys, recompilations
+from stc.analyse.facts import breaks, cause_key, caused_by_break, inside_torch, limit_keys, recompilations, rest_of
 from stc.record.types import Evidence, Finding, Recompilation, Report, Severity
 from stc.render import numbers as n
 
@@ -80,10 +80,8 @@ def _cost(report: Report, group: list[Recompilation]) -> tuple[float | None, boo
 
 
 def _function(found: Recompilation) -> str:
-    name = found.function
-    if name.startswith("torch_dynamo_resume_in_"):
-        return f"The rest of `{name.removeprefix('torch_dynamo_resume_in_').partition('_at_')[0]}` after a graph break"
-    return f"`{name}`"
+    rest = rest_of(found.function)
+    return f"The rest of `{rest[0]}` after line {rest[1]}" if rest is not None else f"`{found.function}`"
 
 
 def _times(turns: int) -> str:
