@@ -40,7 +40,7 @@ class TraceBus(logging.Handler):
         self._routes = routes
         self._on_fault = on_fault
         self._logger: logging.Logger | None = None
-        self._level = 0
+        self._before = (0, True)
         self._handlers: list[logging.Handler] = []
         self._tested = False
 
@@ -51,8 +51,10 @@ class TraceBus(logging.Handler):
             dynamo.Missing
         """
         logger = dynamo.trace_logger()
-        self._logger, self._level, self._handlers = logger, logger.level, list(logger.handlers)
+        self._logger, self._handlers = logger, list(logger.handlers)
+        self._before = logger.level, logger.propagate
         logger.setLevel(logging.DEBUG)
+        logger.propagate = False  # else the user's own logging would print every event as an empty line
         logger.handlers[:] = [self]  # what tests us is not for the user's own trace
         dynamo.send_trace(TEST)
         logger.handlers[:] = [*self._handlers, self]
@@ -67,7 +69,8 @@ class TraceBus(logging.Handler):
             return
         kept = [h for h in self._logger.handlers if h is not self and h not in self._handlers]
         self._logger.handlers[:] = [*self._handlers, *kept]
-        self._logger.setLevel(self._level)
+        level, self._logger.propagate = self._before
+        self._logger.setLevel(level)
         self._logger = None
 
     def emit(self, record: logging.LogRecord) -> None:

@@ -14,6 +14,7 @@ from typing import Any, Literal
 from stc.record.types import Location
 
 from .stacks import innermost
+from .torch_compat import dynamo
 
 Kind = Literal["shape", "dtype", "value", "length", "type", "identity", "grad-mode", "training-mode", "global", "other"]
 
@@ -208,8 +209,8 @@ def _shown(held: Any) -> str:
 
 
 def _size_now(tensor: str, index: int, local: Mapping[str, Any], world: Mapping[str, Any]) -> str | None:
-    shape = getattr(_value(tensor, local, world), "shape", ())
-    return str(int(shape[index])) if index < len(shape) else None
+    shape = dynamo.sizes(_value(tensor, local, world))
+    return str(shape[index]) if index < len(shape) else None
 
 
 def _value(source: str, local: Mapping[str, Any], world: Mapping[str, Any]) -> Any:
@@ -242,7 +243,10 @@ def _walk(node: ast.expr, local: Mapping[str, Any], world: Mapping[str, Any]) ->
         owner, index = _walk(node.value, local, world), ast.literal_eval(node.slice)
         if owner is local or owner is world:
             return owner[index]
-        for kind in (dict, list, tuple):
-            if isinstance(owner, kind):
-                return kind.__getitem__(owner, index)  # type: ignore[index]
+        if isinstance(owner, dict):
+            return dict.get(owner, index, _MISSING)
+        if isinstance(owner, list):
+            return list.__getitem__(owner, index)
+        if isinstance(owner, tuple):
+            return tuple.__getitem__(owner, index)
     raise ValueError(ast.dump(node))

@@ -90,7 +90,7 @@ class Hearing:
             frame = self.graphs.frame(compile_id)
             for node in module.graph.nodes:
                 place = innermost(node.meta.get("stack_trace") or getattr(node, "stack_trace", None))
-                if place is None and node.op != "placeholder":
+                if place is None and node.op.startswith("call"):
                     place = frame.location  # all of it is torch's: the user's line is the one that calls it
                 if place is not None:
                     frame.lines[node.name] = place

@@ -194,6 +194,13 @@ def records_gradients() -> bool:
     return torch.is_grad_enabled()
 
 
+def sizes(value: object) -> tuple[int, ...]:
+    """A tensor's shape; empty for anything else, whose attributes are not to be touched."""
+    import torch
+
+    return tuple(int(n) for n in value.shape) if isinstance(value, torch.Tensor) else ()
+
+
 def recompile_limit(setting: str) -> int:
     """The value of a limit by the name that torch gives it."""
     from torch._dynamo import config
