@@ -335,3 +335,98 @@ def test_a_lookup_reads_the_rows_that_it_returns() -> None:
     moved = seen.only("forward").bytes
     assert moved is not None and moved.fused is not None and moved.eager is not None
     assert moved.fused < 3000 and moved.eager < 3000
+
+
+def test_rows_that_are_looked_up_in_a_small_table_are_read_once() -> None:
+    run = torch.compile(lambda x: nn.functional.interpolate(x, scale_factor=2, mode="bilinear"))
+    (kernel,) = watch(lambda: run(torch.randn(1, 3, 8, 8))).only("inference").kernels
+    assert kernel.bytes_read == 4 * 3 * 8 * 8
+
+
+def test_an_update_of_some_rows_counts_those_rows() -> None:
+    run = torch.compile(lambda x, i, y: x.index_add_(0, i, y))
+    seen = watch(lambda: run(torch.zeros(10_000, 4), torch.arange(3), torch.ones(3, 4)))
+    moved = seen.only("inference").bytes
+    assert moved is not None and moved.fused is not None and moved.fused < 1000
+
+
+def test_lists_of_tensors_are_one_operation_each() -> None:
+    run = torch.compile(lambda xs, ys: torch._foreach_mul(torch._foreach_add(xs, ys), 2.0))
+    lists = [[torch.randn(8), torch.randn(9, 3)] for _ in range(2)]
+    (kernel,) = watch(lambda: run(*lists)).only("inference").kernels
+    assert names(kernel) == ["_foreach_add", "_foreach_mul"]
+    assert kernel.bytes_read == 2 * 4 * (8 + 27)
+
+
+def test_graphs_that_a_backend_compiles_in_parts_are_one_graph_with_all_kernels() -> None:
+    from torch._inductor.compile_fx import compile_fx
+
+    def twice(module: torch.fx.GraphModule, inputs: list[torch.Tensor]) -> Any:
+        import copy
+
+        compile_fx(copy.deepcopy(module), inputs)
+        return compile_fx(module, inputs)
+
+    run = torch.compile(lambda x: x.sin() @ x, backend=twice)
+    with capturing() as seen, torch.no_grad():
+        run(torch.randn(8, 8))
+    graph = seen.only("inference")
+    assert [k.id.rpartition(":")[2] for k in graph.kernels] == ["0", "1", "2", "3"]
+    assert graph.bytes is not None and graph.bytes.eager is None
+    assert graph.bytes.notes == ["Eager bytes are not known: Dynamo's graph was not seen."]
+
+
+def test_tritons_code_generator_is_read_as_the_cpus_is() -> None:
+    """Inductor writes Triton code for a GPU that is not there; the snapshot is taken before that code is built."""
+    pytest.importorskip("triton")
+    from triton.backends.compiler import GPUTarget
+    from triton.runtime import driver
+
+    from stc.capture.kernels import GraphKernels
+    from stc.capture.operations import Operations
+    from stc.capture.snapshot import Snapshot
+    from stc.capture.torch_compat import inductor
+
+    class Absent:
+        def get_current_target(self) -> Any:
+            return GPUTarget("cuda", 80, 32)
+
+        def get_current_device(self) -> int:
+            return 0
+
+        def get_device_interface(self) -> Any:
+            return torch.cuda
+
+    def run(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        h = nn.functional.gelu(x @ x)
+        return (h - h.mean(-1, keepdim=True)) * 2, torch.cumsum(x, 0)
+
+    found: list[Snapshot] = []
+    undo = inductor.watch_scheduler(found.append, lambda part, error: pytest.fail(str(error)), "test")
+    driver.set_active(Absent())
+    try:
+        with torch._inductor.config.patch(cpu_backend="triton"), pytest.raises(Exception, match="compatible backend"):
+            torch.compile(run)(torch.randn(64, 64))
+    finally:
+        driver.reset_active()
+        undo()
+    (snapshot,) = found
+    kernels = GraphKernels("g", snapshot, Operations(snapshot.fx, {}, {})).kernels
+    assert sorted((k.kind, names(k)) for k in kernels) == [
+        ("library", ["mm"]),
+        ("triton", ["cumsum"]),
+        ("triton", ["gelu", "mean", "sub", "mul"]),
+    ]
+    assert all(k.name.startswith("triton_") for k in kernels if k.kind == "triton")
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+def test_a_gpu_graph_has_triton_kernels() -> None:
+    model = Normed().cuda()
+    seen = watch(lambda: train(model, torch.randn(64, 128, device="cuda")))
+    for graph in seen.graphs.values():
+        assert {k.kind for k in graph.kernels} == {"triton", "library"}
+        assert all(k.code is not None for k in graph.kernels)
+    last = seen.only("forward").kernels[-1]
+    assert {"gelu", "mean", "sub", "var", "rsqrt"} <= set(names(last))

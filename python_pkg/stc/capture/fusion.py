@@ -143,6 +143,8 @@ class Fusion:
         try:
             compiling = self._stack.pop()
             compile_id = dynamo.current_compile_id()
+            if compiled is None and compile_id is not None:
+                self._known.pop(compile_id, None)
             if compiling is None or compiled is None or compile_id is None:
                 return
             if not compiling.snapshots:

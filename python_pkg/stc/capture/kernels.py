@@ -16,6 +16,7 @@ from .layouts import Memory
 from .operations import Operations, ends, slice_back
 from .reasons import Refusals, explain
 from .snapshot import Leaf, Snapshot, Unit, Written
+from .traffic import base_name
 
 MOST_EDGES = 2000  # of one graph; more are not shown
 APPROXIMATE = "Operations are approximate: Inductor did not say exactly what each loop computes."
@@ -146,11 +147,14 @@ class GraphKernels:
             starts = {leaf.origin} if leaf.origin is not None else ends(credited)
             exact = exact and len(starts) <= 1
             if unit.kind == "call":  # one operator
-                called |= starts
+                called |= (starts - stop) or starts
                 continue
             # A slice can run past what is in memory under another name; origins bound it from the other side.
             sliced = slice_back(starts, stop)
-            nodes |= sliced & (credited | starts) if leaf.origins else sliced
+            foreach = {
+                node for node in sliced if base_name(node.target).startswith("_foreach_")
+            }  # not credited by torch 2.8
+            nodes |= sliced & (credited | starts | foreach) if leaf.origins else sliced
         return self._operations.keyed(called | (nodes - stop)), exact
 
     # ------------------------------------------------------------------ edges and the whole

@@ -127,13 +127,15 @@ class _Reader:
         reduced: tuple[str, ...] = ()
         with suppress(Exception):
             outer, inner = node.group[1]
-            loops, reduced = _sizes(outer), _sizes(inner)
+            loops = _sizes(outer)
+            reduced = tuple(size for size in _sizes(inner) if size != "1")
         extern = ir_node is not None and _is_extern(ir_node)
         if extern:
             reads, writes = self._call_reads(node), self._call_writes(node)
         else:
-            writes = tuple(self._accesses(node.read_writes.writes))
-            reads = self._updates(tuple(self._accesses(node.read_writes.reads)), writes)
+            turns = self._turns(node)
+            writes = tuple(self._accesses(node.read_writes.writes, turns))
+            reads = self._updates(tuple(self._accesses(node.read_writes.reads, turns)), writes)
         origin, origins = None, ()
         with suppress(Exception):
             origin = ir_node.get_origin_node()
@@ -149,7 +151,16 @@ class _Reader:
             reduced=reduced,
         )
 
-    def _accesses(self, deps: Iterable[Any]) -> Iterable[Access]:
+    def _turns(self, node: Any) -> int | None:
+        """How often the innermost body of a loop nest runs."""
+        with suppress(Exception):
+            count = 1
+            for size in (s for ranges in node.get_ranges() for s in ranges):
+                count *= self._known(self.hint(size))
+            return count
+        return None
+
+    def _accesses(self, deps: Iterable[Any], turns: int | None) -> Iterable[Access]:
         seen: set[tuple[str, str]] = set()
         for dep in deps:
             kind = type(dep).__name__
@@ -162,7 +173,7 @@ class _Reader:
             if key in seen:
                 continue
             seen.add(key)
-            elements = self._elements(dep)
+            elements = self._elements(dep, turns)
             yield Access(dep.name, elements, known=elements is not None)
 
     def _updates(self, reads: tuple[Access, ...], writes: tuple[Access, ...]) -> tuple[Access, ...]:
@@ -177,13 +188,14 @@ class _Reader:
 
         return tuple(one(read) for read in reads)
 
-    def _elements(self, dep: Any) -> int | None:
-        """Distinct elements that a loop touches: the loops that its index uses; all of them where the index is data."""
+    def _elements(self, dep: Any, turns: int | None) -> int | None:
+        """Distinct elements that a loop touches: the loops that its index uses; one a turn where the index is data."""
         used = {getattr(s, "name", str(s)) for s in dep.index.free_symbols}
-        data = any(name.startswith(("indirect", "tmp")) for name in used)
+        if any(name.startswith(("indirect", "tmp")) for name in used):
+            return turns
         count = 1
         for var, size in zip(dep.var_names, dep.size, strict=False):
-            if data or getattr(var, "name", str(var)) in used:
+            if getattr(var, "name", str(var)) in used:
                 hint = self.hint(size)
                 if hint is None:
                     return None
