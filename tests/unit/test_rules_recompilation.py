@@ -52,8 +52,13 @@ def test_a_short_last_batch_is_to_be_dropped_padded_or_marked() -> None:
     assert "since then one graph with a dynamic size serves every call" in finding.message
     assert finding.next_step is not None
     assert finding.next_step.code == "DataLoader(rows, batch_size=32, drop_last=True)"
-    for way in ("last 6 rows", "pad the batch to 32", "torch._dynamo.mark_dynamic(x, 0)"):
+    for way in ("leaves out 6 of the 70 rows of an epoch", "pad the batch to 32", "torch._dynamo.mark_dynamic(x, 0)"):
         assert way in finding.next_step.text
+
+
+def test_rows_of_an_epoch_are_counted_only_where_every_call_was_compiled() -> None:
+    finding = only(report(recompilations=[shape()], run={"options": {"plan": None}}))
+    assert finding.next_step is not None and "leaves out the last 6 rows of an epoch" in finding.next_step.text
 
 
 def test_a_growing_dimension_is_to_be_marked_dynamic() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from datetime import datetime, timezone
 
 from stc.analyse.definitions import hover
-from stc.record.types import Finding, Graph, Report, Source
+from stc.record.types import Finding, Graph, Kernel, Report, Source
 
 from . import numbers as n
 from .chart import phases_bar, steps_chart
@@ -25,7 +25,10 @@ _CSS = """
 body{color:var(--fg);background:var(--bg);font:14px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif;margin:0 auto;
 max-width:66em;padding:1.5em 1.2em 4em}
 h1{font-size:1.5em;line-height:1.3;margin:.2em 0 .5em}h2{font-size:1.15em;margin:1.8em 0 .5em}h3{font-size:1em;margin:1.2em 0 .3em}
-.faint{opacity:.75}table.kernels{border-collapse:collapse;width:100%}.fixed{table-layout:fixed}.fixed th:not(:first-child){width:6.2em}.kernels th{text-align:left;font-weight:600;font-size:.86em}
+.faint{opacity:.75}table.kernels{border-collapse:collapse;width:100%}.row{display:grid;grid-template-columns:minmax(0,1fr) repeat(4,6em);gap:.6em;padding:.15em 0;align-items:baseline}.row>:not(:first-child){text-align:right;white-space:nowrap;
+font-variant-numeric:tabular-nums}.head{font-weight:600;font-size:.86em}.kernel{border-top:1px solid rgba(128,128,128,.25)}
+.kernel>summary>:first-child::before{content:"▸ ";opacity:.7}.kernel[open]>summary>:first-child::before{content:"▾ "}
+.kernel summary{list-style:none}.kernels th{text-align:left;font-weight:600;font-size:.86em}
 .kernels td,.kernels th{padding:.15em .6em .15em 0;border-bottom:1px solid rgba(128,128,128,.25);vertical-align:top}
 .kernels .number{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}.finding{margin:.9em 0}
 .finding>div{margin:.2em 0 0 1.3em}summary{cursor:pointer}.lens{border-collapse:collapse;width:100%}
@@ -146,30 +149,32 @@ def _graphs(report: Report, artefact: Callable[[str], str | None]) -> str:
 
 def _graph(graph: Graph, numbers: dict[str, int], artefact: Callable[[str], str | None]) -> str:
     head = "".join(
-        f'<th title="{escape(hover(id))}"{" class=number" if number else ""}>{label}</th>'
-        for label, id, number in (
-            ("Kernel", "compile.kernels.count", False), ("Operations", "compile.kernels.ops", True),
-            ("Bytes in", "compile.kernels.bytes_read", True), ("Bytes out", "compile.kernels.bytes_written", True),
-            ("Share", "compile.kernels.share", True),
+        f'<span title="{escape(hover(id))}">{label}</span>'
+        for label, id in (
+            ("Kernel", "compile.kernels.count"), ("Operations", "compile.kernels.ops"),
+            ("Bytes in", "compile.kernels.bytes_read"), ("Bytes out", "compile.kernels.bytes_written"),
+            ("Share", "compile.kernels.share"),
         )
     )  # fmt: skip
-    rows = []
-    for kernel in graph.kernels:
-        share = kernel_share(graph, kernel)
-        bar = (
-            ""
-            if share is None
-            else f"background:linear-gradient(to left,rgba(0,114,178,.25) {100 * share:.0f}%,transparent 0) 0 0/100% 1.8em no-repeat"
-        )
-        rows.append(
-            f'<tr><td><details><summary><span class="faint">{numbers[kernel.id]}</span> {badge(kernel)} <span style="{MONO};word-break:break-all">{escape(kernel.name)}</span></summary>'
-            f'<div style="margin:.3em 0 .6em 1.1em;padding-left:.8em;border-left:1px solid {LINE}">{kernel_detail(graph, kernel, artefact)}</div>'
-            f'</details></td><td class="number">{n.count(len(kernel.ops))}</td><td class="number">{n.data(kernel.bytes_read)}</td>'
-            f'<td class="number">{n.data(kernel.bytes_written)}</td><td class="number" style="{bar}">{n.percent(share)}</td></tr>'
-        )
-    table = f'<table class="kernels fixed"><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
+    rows = [_kernel(graph, kernel, numbers[kernel.id], artefact) for kernel in graph.kernels]
+    table = f'<div class="row head">{head}</div>{"".join(rows)}'
     empty = '<p class="faint">Its kernels are not known.</p>'
     return f'<h3>{escape(graph_title(graph))}</h3><p class="faint">{graph_facts(graph)}</p>{table if rows else empty}'
+
+
+def _kernel(graph: Graph, kernel: Kernel, number: int, artefact: Callable[[str], str | None]) -> str:
+    """A row that opens to the kernel's detail."""
+    share = kernel_share(graph, kernel)
+    filled = 0 if share is None else 100 * share
+    bar = f"background:linear-gradient(to left,rgba(0,114,178,.25) {filled:.0f}%,transparent 0)"
+    name = f'<span style="{MONO};overflow-wrap:anywhere">{escape(kernel.name)}</span>'
+    figures = (n.count(len(kernel.ops)), n.data(kernel.bytes_read), n.data(kernel.bytes_written))
+    return (
+        f'<details class="kernel"><summary class="row"><span><span class="faint">{number}</span> {badge(kernel)} {name}</span>'
+        f'{"".join(f"<span>{value}</span>" for value in figures)}<span style="{bar}">{n.percent(share)}</span></summary>'
+        f'<div style="margin:.3em 0 .6em 1.1em;padding-left:.8em;border-left:1px solid {LINE}">'
+        f"{kernel_detail(graph, kernel, artefact)}</div></details>"
+    )
 
 
 def _recompilations(report: Report) -> str:

@@ -82,14 +82,23 @@ def _shape(report: Report, failed: list[Recompilation]) -> Guarded:
     before, after = _number(failed[0].before), _number(failed[0].after)
     if dimension == 0 and before is not None and after is not None and after < before and len(failed) == 1:
         # A size that shrinks once, in the first dimension: the last batch of an epoch.
-        lost = f"{after} row{'s' if after != 1 else ''}"
         text = (
-            f"drop_last=True leaves out the last {lost} of an epoch; to keep them, pad the batch to {before}, "
-            f"or mark the dimension dynamic: torch._dynamo.mark_dynamic({name}, 0)."
+            f"drop_last=True leaves out {_rows_lost(report, failed[0], before, after)} of an epoch; to keep them, pad the "
+            f"batch to {before}, or mark the dimension dynamic: torch._dynamo.mark_dynamic({name}, 0)."
         )
         return Guarded("shape", what, NextStep(text=text, code=_drop_last(report)))
     text = "Mark the dimension dynamic before the first call, run with --dynamic on, or pad to a few fixed sizes."
     return Guarded("shape", what, NextStep(text=text, code=f"torch._dynamo.mark_dynamic({name}, {dimension or 0})"))
+
+
+def _rows_lost(report: Report, failed: Recompilation, before: int, after: int) -> str:
+    """The rows of the short batch, out of those of an epoch where they can be counted.
+
+    They can where every call was a compiled one from the first on: then the calls before this one all had full batches.
+    """
+    if report.run.options.get("plan") == "inductor" and failed.call is not None and failed.call > 1:
+        return f"{after} of the {(failed.call - 1) * before + after} rows"
+    return f"the last {after} row{'s' if after != 1 else ''}"
 
 
 def _value(report: Report, last: Recompilation, *, counts: bool) -> Guarded:

@@ -82,9 +82,8 @@ def _finding(report: Report, found: list[Break], cause: Cause) -> Finding:
 
 
 def _words(found: Break) -> str:
-    """Torch's own first sentence."""
-    text = (found.detail or found.reason).strip()
-    return text.splitlines()[0] if text else found.reason
+    """Torch's own first line."""
+    return next((line.strip() for line in found.reason.splitlines() if line.strip()), found.detail or "")
 
 
 def _ranges(steps: list[int]) -> str:
