@@ -167,7 +167,7 @@ def _kernel(graph: Graph, kernel: Kernel, number: int, artefact: Callable[[str],
     share = kernel_share(graph, kernel)
     filled = 0 if share is None else 100 * share
     bar = f"background:linear-gradient(to left,rgba(0,114,178,.25) {filled:.0f}%,transparent 0)"
-    name = f'<span style="{MONO};overflow-wrap:anywhere">{escape(kernel.name)}</span>'
+    name = f'<span style="{MONO};word-break:break-all">{escape(kernel.name)}</span>'
     figures = (n.count(len(kernel.ops)), n.data(kernel.bytes_read), n.data(kernel.bytes_written))
     return (
         f'<details class="kernel"><summary class="row"><span><span class="faint">{number}</span> {badge(kernel)} {name}</span>'

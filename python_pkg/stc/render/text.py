@@ -5,6 +5,7 @@ No colours and no control characters: it is also what a notebook shows where HTM
 
 from __future__ import annotations
 
+import shutil
 import textwrap
 import time
 from collections.abc import Iterable, Sequence
@@ -32,8 +33,9 @@ def summary(report: Report, *, width: int = WIDTH) -> str:
     return "\n".join(lines)
 
 
-def runs_table(runs: Sequence[RunSummary], *, width: int = 120, now: float | None = None) -> str:
-    """One line a run: when, status, what was found, name, headline."""
+def runs_table(runs: Sequence[RunSummary], *, width: int | None = None, now: float | None = None) -> str:
+    """One line a run: when, status, what was found, name, headline. The terminal's width if none is given."""
+    width = width or max(80, shutil.get_terminal_size((160, 24)).columns)
     if not runs:
         return "No runs yet. Put %%stc_compile on top of a training cell, or use `stc run SCRIPT`."
     now = time.time() if now is None else now
