@@ -34,7 +34,14 @@ def test_durations(value: float | None, text: str) -> None:
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(0, f"0{T}B"), (622, f"622{T}B"), (622_000, f"622{T}kB"), (3_170_000, f"3.17{T}MB"), (999_999, f"1.00{T}MB"), (None, "–")],
+    [
+        (0, f"0{T}B"),
+        (622, f"622{T}B"),
+        (622_000, f"622{T}kB"),
+        (3_170_000, f"3.17{T}MB"),
+        (999_999, f"1.00{T}MB"),
+        (None, "–"),
+    ],
 )
 def test_bytes(value: float | None, text: str) -> None:
     assert n.data(value) == text
