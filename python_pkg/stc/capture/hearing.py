@@ -21,12 +21,11 @@ from .fusion import attach_code
 from .graphs import GraphRegistry
 from .phases import LABELS, PhaseClock
 from .recompiles import Recompilations, function_name
-from .stacks import Frame, innermost, is_optimizers, is_users
+from .stacks import RESUMED, Frame, function_of, innermost, is_optimizers, is_users
 from .torch_compat import dynamo
 
 PROGRESS_EVERY_S = 0.2
 _AOT_ID = re.compile(r"AOT ID: \['(?P<id>\d+)_(?P<phase>forward|backward|inference)'\]")
-_RESUME = re.compile(r"^torch_dynamo_resume_in_(?P<name>.+)_at_(?P<line>\d+)$")
 _CACHES = ("fx_graph_cache", "fx_graph_bundled_cache", "aotautograd_cache")
 _MISSES = {"guard_miss": "It was compiled before, but for sizes that do not hold here."}
 
@@ -112,8 +111,7 @@ class Hearing:
         for frame in reversed(stack):
             caller = dynamo.file_of(frame.get("filename")) or ""
             if is_users(caller):
-                function = _RESUME.sub(r"\g<name>", str(frame.get("name")))
-                place = locate(caller, int(frame["line"]), function=None if function == "<module>" else function)
+                place = locate(caller, int(frame["line"]), function=function_of(frame.get("name")))
                 break
         self.graphs.set_frame(event.compile_id, shown, place, optimizer=is_optimizers(file))
         self._recompilations.compile_started()
@@ -266,7 +264,7 @@ class Hearing:
 
 def plain_name(name: str) -> str:
     """The rest of a function after a graph break has a name of Dynamo's; say it in plain words."""
-    resumed = _RESUME.match(name)
+    resumed = RESUMED.match(name)
     return f"{resumed['name']} (from line {resumed['line']})" if resumed else name
 
 

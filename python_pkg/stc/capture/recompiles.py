@@ -24,7 +24,7 @@ from stc.source.places import locate
 
 from . import guards
 from .bus import TraceEvent, as_json
-from .stacks import is_optimizers, is_users
+from .stacks import RESUMED, function_of, is_optimizers, is_users
 from .torch_compat import dynamo
 
 _LIMIT_FAILURE = re.compile(r"(?P<setting>accumulated_recompile_limit|recompile_limit|cache_size_limit)")
@@ -68,7 +68,7 @@ class Recompilations:
         if code is not None:
             name, optimizer = function_name(code, local), is_optimizers(code.co_filename)
             if optimizer:
-                place = locate(code.co_filename, code.co_firstlineno, function=code.co_name)
+                place = locate(code.co_filename, code.co_firstlineno, function=function_of(code.co_name))
             elif place is None and is_users(code.co_filename):
                 place = first_read(code, guard.source if guard.kind in _READ else None)
         self._waiting[event.compile_id] = Recompilation(
@@ -106,7 +106,7 @@ class Recompilations:
         elif being is not None:
             name = function_name(being[0], being[1])
         if place is None and being is not None:  # torch's own code too: whose limit it is shows there
-            place = locate(being[0].co_filename, being[0].co_firstlineno, function=being[0].co_name)
+            place = locate(being[0].co_filename, being[0].co_firstlineno, function=function_of(being[0].co_name))
         self._emit(
             LimitReached(
                 limit=Limit(
@@ -121,7 +121,7 @@ class Recompilations:
 def function_name(code: Any, local: Any) -> str:
     """ "Net.forward" for a method. The rest of a function after a graph break keeps the name that Dynamo gave it."""
     name = str(code.co_name)
-    if name.startswith("torch_dynamo_resume_in_"):
+    if RESUMED.match(name):
         return name
     wrapped = dynamo.inlined_module(code, local)
     if wrapped is not None:
@@ -135,7 +135,7 @@ def function_name(code: Any, local: Any) -> str:
 
 def first_read(code: Any, source: str | None) -> Location:
     """The line on which a function first reads a guarded value, as torch before 2.11 does not say; else its first line."""
-    function = str(code.co_name)
+    function = function_of(code.co_name)
     lines = linecache.getlines(code.co_filename)[code.co_firstlineno - 1 :]
     if source is not None and lines:
         with suppress(SyntaxError, ValueError):

@@ -14,6 +14,7 @@ from stc.record.types import Location
 from stc.source.places import cell_of, is_user_code, locate
 
 _FRAME = re.compile(r'^\s*File "(?P<file>.+?)", line (?P<line>\d+)(?:, in (?P<name>.+?))?\s*$')
+RESUMED = re.compile(r"^torch_dynamo_resume_in_(?P<name>.+)_at_(?P<line>\d+)$")
 _TORCH = re.compile(r"[/\\](torch|torch_xla|triton)[/\\]")
 _INSTALLED = re.compile(r"[/\\](site|dist)-packages[/\\]")
 
@@ -29,11 +30,15 @@ class Frame:
     end_column: int | None = None
 
     def location(self) -> Location:
-        function = None if self.name in (None, "<module>") else self.name
         return locate(
             self.file, self.line, column=self.column, end_line=self.line if self.end_column is not None else None,
-            end_column=self.end_column, function=function,
+            end_column=self.end_column, function=function_of(self.name),
         )  # fmt: skip
+
+
+def function_of(name: str | None) -> str | None:
+    """The user's function that a frame's name stands for: Dynamo gives its rest after a graph break another one."""
+    return None if name in (None, "<module>") else RESUMED.sub(r"\g<name>", str(name))
 
 
 def frames(trace: str) -> list[Frame]:
