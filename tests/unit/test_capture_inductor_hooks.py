@@ -167,6 +167,16 @@ def test_a_compile_that_fails_leaves_nothing_behind(monkeypatch: pytest.MonkeyPa
     assert names(seen.only("inference").kernels[0]) == ["mul"]
 
 
+def test_reasons_that_are_left_out_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fusion, "MOST_EDGES", 1)
+    with capturing() as seen:
+        torch.compile(lambda x: (x @ x).relu() @ x)(torch.ones(8, 8))
+    assert len(seen.only("inference").not_fused) == 1
+    assert seen.gaps_of("reasons for not fusing") == [
+        "reasons are kept for 1 of the 2 pairs of neighbours in graph 0/0:inference"
+    ]
+
+
 def test_another_process_that_compiles_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     class Mode:
         name = "SUBPROCESS"

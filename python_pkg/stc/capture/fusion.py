@@ -23,6 +23,7 @@ from .traffic import EagerGraph, NotCountable, decomposed_bytes
 
 VERSION = str(warm.FORMAT)  # part of Inductor's cache key: a report of another format is another entry
 PART = "fusion"
+MOST_EDGES = 5000  # of one graph: what a reader can use and a report can carry
 
 
 class _Compile:
@@ -136,7 +137,9 @@ class Fusion:
 
     def _on_graph(self, snapshot: Snapshot) -> None:
         if self._stack and self._stack[-1] is not None:
-            self._stack[-1].snapshots.append(snapshot)
+            # A C++ wrapper for a GPU is written in two passes over the same graph; the second counts.
+            others = [s for s in self._stack[-1].snapshots if s.fx is not snapshot.fx]
+            self._stack[-1].snapshots = [*others, snapshot]
 
     def end(self, compiled: Any | None) -> None:
         """Inductor has done with it; ``compiled`` is None where it failed."""
@@ -187,6 +190,12 @@ class Fusion:
             not_fused += seen.not_fused()
             fused.append(seen.fused_bytes())
             decomposed.append(decomposed_bytes(snapshot.fx))
+        if len(not_fused) > MOST_EDGES:
+            kept = (
+                f"reasons are kept for {MOST_EDGES:,} of the {len(not_fused):,} pairs of neighbours in graph {identity}"
+            )
+            self._on_fault("reasons for not fusing", dynamo.Missing(kept))
+            del not_fused[MOST_EDGES:]
         notes: list[str] = []
         if any(unit.call_kind == "other" for s in compiling.snapshots for unit in s.units):
             notes.append("Fused bytes count every branch, and one turn of each loop, of the graphs inside this one.")

@@ -18,7 +18,6 @@ from .reasons import Refusals, explain
 from .snapshot import Leaf, Snapshot, Unit, Written
 from .traffic import base_name
 
-MOST_EDGES = 2000  # of one graph; more are not shown
 APPROXIMATE = "Operations are approximate: Inductor did not say exactly what each loop computes."
 
 
@@ -176,7 +175,7 @@ class GraphKernels:
                     detail=detail, buffers=buffers,
                 )
             )  # fmt: skip
-        return found[:MOST_EDGES]
+        return found
 
     def fused_bytes(self) -> int | None:
         """Bytes of all kernels together; None where one of them is not known."""

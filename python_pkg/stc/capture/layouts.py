@@ -32,13 +32,11 @@ class Memory:
         for unit in units:
             for name in _names(unit, "write"):
                 self._writers.setdefault(name, unit)
-        self._readers: dict[str, list[Unit]] = {}
+        self._readers: dict[str, dict[str, Unit]] = {}
         for unit in snapshot.units:
             for name in _names(unit, "read"):
                 for part in self._parts(name):
-                    readers = self._readers.setdefault(part, [])
-                    if unit not in readers:
-                        readers.append(unit)
+                    self._readers.setdefault(part, {})[unit.name] = unit
         named = {one for results in snapshot.results.values() for one in results}
         self._part_of = {p: whole for whole, parts in snapshot.made_of.items() if whole not in named for p in parts}
         self._returned = self._why_returned()
@@ -121,7 +119,7 @@ class Memory:
             return f"{what}, updated in place" if role == "write" else what
         reasons = list(self._returned.get(name, ()))
         writer = self._writers.get(name)
-        readers = [unit for unit in self._readers.get(name, ()) if unit is not writer]
+        readers = [unit for unit in self._readers.get(name, {}).values() if unit is not writer]
         if name in self._part_of:
             reasons.append(f"part of {self._part_of[name]}, which is put together in place")
         if role == "write" and readers:
