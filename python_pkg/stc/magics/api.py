@@ -73,11 +73,10 @@ def finish() -> None:
 
 def runs() -> list[RunSummary]:
     """Every recorded run, newest first."""
-    from stc.analyse import summarise
+    from stc.analyse import summaries
     from stc.record.store import Store
 
-    store = Store.open()
-    return [summarise(store, run) for run in store.runs()]
+    return summaries(Store.open())
 
 
 def show(run: str | None = None) -> Any:
@@ -89,11 +88,12 @@ def show(run: str | None = None) -> Any:
     Raises:
         RunNotFound: there is no such run, or there are several.
     """
+    from stc.analyse import build
+    from stc.record.store import Store
     from stc.render import widget
 
-    from .lookup import find_report
-
-    return widget.view(find_report(run))
+    store = Store.open()
+    return widget.view(build(store, store.find(run).id))
 
 
 def origin(kind: Literal["context", "function"], frame: FrameType) -> Origin:

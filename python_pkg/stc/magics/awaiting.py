@@ -6,6 +6,8 @@ The magic's line is replaced before the cell is compiled; every other line stays
 from __future__ import annotations
 
 import ast
+import linecache
+import sys
 from typing import TYPE_CHECKING, Any
 
 from .arguments import parse_line
@@ -40,24 +42,27 @@ class AwaitingCells:
             self._shell.input_transformers_cleanup.remove(self._rewrite)
         self._shell.events.unregister("post_run_cell", self._ended)
 
-    def open(self, line: str) -> None:
+    def open(self, options: str) -> None:
         """Called by the first line of a rewritten cell."""
         from .shell import origin
 
+        hide_opener(sys._getframe(2).f_code.co_filename)
         self._loaded.tracebacks_until_the_cell_ends()
-        recording = Recording(parse_line(line), origin(self._loaded.recorder.current))
+        recording = Recording(parse_line(options), origin(self._loaded.recorder.current))
         recording.__enter__()
         self._recording = recording
 
     def _rewrite(self, lines: list[str]) -> list[str]:
         """An input transformer: has no effect but on what it returns."""
-        if not lines or not lines[0].startswith(_MAGIC) or not self._shell.autoawait:
+        head, _, options = lines[0].rstrip("\n").partition(" ") if lines else ("", "", "")
+        if head != _MAGIC:
             return lines
+        if len(lines) == 1:
+            return [*lines, "\n"]  # IPython refuses a cell magic whose body is empty; a plain cell may be
         body = "".join(lines[1:])
         if "await" not in body and "async" not in body:
             return lines
-        head, _, options = lines[0].rstrip("\n").partition(" ")
-        if head != _MAGIC or body.lstrip().startswith("%%") or not self._awaits(body):
+        if not self._shell.autoawait or body.lstrip().startswith("%%") or not self._awaits(body):
             return lines
         opener = f"__import__('stc.magics.awaiting', fromlist=['x']).open_run({options!r})\n"
         return [opener, *lines[1:]]
@@ -75,6 +80,14 @@ class AwaitingCells:
         recording, self._recording = self._recording, None
         error = getattr(result, "error_in_exec", None)
         recording.__exit__(None if error is None else type(error), error, getattr(error, "__traceback__", None))
+
+
+def hide_opener(filename: str) -> None:
+    """Let tracebacks quote an empty line where our call stands, as for any cell under the magic."""
+    entry = linecache.cache.get(filename)
+    if entry is not None and len(entry) == 4:
+        size, modified, lines, name = entry
+        linecache.cache[filename] = (size, modified, ["\n", *lines[1:]], name)
 
 
 def open_run(options: str) -> None:

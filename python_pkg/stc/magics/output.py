@@ -7,6 +7,8 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
+
 from stc.record.types import Report
 
 log = logging.getLogger("stc")
@@ -61,11 +63,9 @@ def notice(text: str) -> None:
 
 def write_report(report: Report, path: str) -> None:
     """Write the report as one JSON document. A file that cannot be written is a notice: the training has been done."""
-    from stc.record import codec
-
     try:
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(codec.report_to_json(report))
+        with open(path, "wb") as file:
+            file.write(msgspec.json.format(msgspec.json.encode(report), indent=2) + b"\n")
     except OSError as error:
         notice(f"the report could not be written to {path}: {error.strerror or error}.")
 

@@ -143,7 +143,7 @@ class DisplayView:
 
     def close(self) -> None:
         if self._open:
-            self._publish({})
+            self._publish({"text/plain": ""})  # an output without any form makes nbconvert warn
 
     def _publish(self, data: dict[str, Any]) -> None:
         from IPython.display import publish_display_data
@@ -169,10 +169,10 @@ class WidgetView(DisplayView):
             self._publish({"text/plain": text, "application/vnd.jupyter.widget-view+json": view})
 
     def close(self) -> None:
-        layout = self._label.layout
+        parts = (self._label, self._label.layout, self._label.style)
         super().close()
-        self._label.close()
-        layout.close()
+        for part in parts:
+            part.close()
 
 
 def view_for(shell: Any) -> View:
@@ -182,6 +182,8 @@ def view_for(shell: Any) -> View:
         shell: the running `InteractiveShell`, or None.
     """
     if getattr(shell, "kernel", None) is not None:
+        if not has_front_end(shell):
+            return DisplayView()
         try:
             return WidgetView()
         except Exception:
@@ -191,3 +193,8 @@ def view_for(shell: Any) -> View:
     if stream is not None and stream.isatty() and os.environ.get("TERM") != "dumb":
         return TerminalView(stream)
     return NoView()
+
+
+def has_front_end(shell: Any) -> bool:
+    """Whether somebody looks at a notebook. One that is executed headless would keep the widgets' state in its metadata."""
+    return bool(os.environ.get("JPY_SESSION_NAME")) or "__vsc_ipynb_file__" in shell.user_ns

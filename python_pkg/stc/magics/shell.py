@@ -23,7 +23,7 @@ _NAMES = {"cell": ("stc_compile",), "line": ("stc_show", "stc_runs")}
 
 
 @magics_class
-class StcMagics(Magics):  # type: ignore[misc]  # IPython's base is untyped
+class StcMagics(Magics):
     """The magics of STC."""
 
     @cell_magic

@@ -21,15 +21,22 @@ def clean(traceback: TracebackType | None) -> TracebackType | None:
     """The same traceback without our frames and the compiler's behind them."""
     kept: list[TracebackType] = []
     behind_ours = False
-    while traceback is not None:
-        name = traceback.tb_frame.f_code.co_filename
-        if is_ours(traceback.tb_frame):
+    for entry in entries_of(traceback):
+        name = entry.tb_frame.f_code.co_filename
+        if is_ours(entry.tb_frame):
             behind_ours = True
-        elif not (behind_ours and (any(part in name for part in _COMPILER) or name.endswith("contextlib.py"))):
+        elif not (behind_ours and any(part in name for part in _COMPILER)):
             behind_ours = False
-            kept.append(traceback)
-        traceback = traceback.tb_next
+            kept.append(entry)
     return chain(kept)
+
+
+def entries_of(traceback: TracebackType | None) -> list[TracebackType]:
+    entries = []
+    while traceback is not None:
+        entries.append(traceback)
+        traceback = traceback.tb_next
+    return entries
 
 
 def chain(entries: list[TracebackType]) -> TracebackType | None:
@@ -92,22 +99,17 @@ class CellTracebacks:
         self, shell: Any, kind: type[BaseException], error: BaseException, traceback: Any, tb_offset: Any = None
     ) -> None:
         clean_exception(error)
-        error.__traceback__ = self._as_plain(traceback)
+        entries = entries_of(traceback)
+        start = next((i for i, e in enumerate(entries) if self._is_boundary(e.tb_frame)), None)
+        # As a plain cell's: IPython's own first frame, then the user's.
+        error.__traceback__ = clean(chain(entries if start is None else entries[:1] + entries[start + 1 :]))
         exceptions, handler = self._before or ((), None)
         if handler is not None and isinstance(error, exceptions):
             handler(kind, error, error.__traceback__)
-        else:
-            shell.showtraceback((kind, error, error.__traceback__), running_compiled_code=True)
+            return
+        # What does not compile has not run: a plain cell shows no stack for it.
+        ran = start is not None or not any(is_ours(e.tb_frame) for e in entries)
+        shell.showtraceback((kind, error, error.__traceback__), running_compiled_code=ran)
 
-    def _as_plain(self, traceback: TracebackType) -> TracebackType | None:
-        """IPython's own first frame, then the user's: our frames and everything between left out."""
-        entries: list[TracebackType] = []
-        entry: TracebackType | None = traceback
-        while entry is not None:
-            entries.append(entry)
-            entry = entry.tb_next
-        for index, one in enumerate(entries):
-            if is_ours(one.tb_frame) and one.tb_frame.f_code.co_name == self._boundary:
-                entries = entries[:1] + entries[index + 1 :]
-                break
-        return clean(chain(entries))
+    def _is_boundary(self, frame: FrameType) -> bool:
+        return is_ours(frame) and frame.f_code.co_name == self._boundary
