@@ -52,7 +52,11 @@ ARGUMENTS: tuple[Argument, ...] = (
         help="inductor: compile from the first call; eager: only measure. "
         "Without it a few eager steps are measured, then Inductor compiles unless that cannot pay.",
     ),
-    Argument(name="target", choices=("auto", "cpu", "cuda"), help="Hardware to compile for; auto: where the model is (default)."),
+    Argument(
+        name="target",
+        choices=("auto", "cpu", "cuda"),
+        help="Hardware to compile for; auto: where the model is (default).",
+    ),
     Argument(
         name="precision",
         choices=("keep", "bf16", "fp16"),
@@ -64,7 +68,9 @@ ARGUMENTS: tuple[Argument, ...] = (
         help="auto: a size that changes becomes symbolic (default); on: all sizes from the start; off: one graph a shape.",
     ),
     Argument(name="name", metavar="NAME", help="Name of the run; default: the notebook or script and the cell."),
-    Argument(name="keep", flag=True, help="Leave models and optimizers compiled afterwards; the default restores them."),
+    Argument(
+        name="keep", flag=True, help="Leave models and optimizers compiled afterwards; the default restores them."
+    ),
     Argument(name="quiet", flag=True, help="Show no progress and no summary; the run is recorded all the same."),
     Argument(name="report", metavar="FILE", help="Also write the report as one JSON document to FILE."),
 )
