@@ -189,13 +189,13 @@ class Store:
         return rows[0][0]
 
     def find(self, text: str | None) -> Run:
-        """A run by id, by the beginning of its id, or by name (the newest of that name); None for the newest of all.
+        """A run by id, by name (the newest of that name), or by the beginning of its id; None or "last" for the newest of all.
 
         Raises:
             RunNotFound: nothing matches, or the beginning of an id matches several.
         """
         runs = self.runs()
-        if text is None:
+        if text is None or text == "last":
             if not runs:
                 raise RunNotFound(
                     "There are no runs yet.", "Put %%stc_compile on top of a training cell, or use `stc run`."
@@ -204,7 +204,7 @@ class Store:
         exact = [r for r in runs if r.id == text] or [r for r in runs if r.name == text]
         if exact:
             return exact[0]
-        begins = [r for r in runs if r.id.startswith(text)]
+        begins = [r for r in runs if text and r.id.startswith(text)]
         if len(begins) > 1:
             raise RunNotFound(
                 f"{len(begins)} runs begin with {text!r}.", f"Name one: {', '.join(r.id for r in begins[:4])}."
