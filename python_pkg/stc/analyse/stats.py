@@ -54,6 +54,9 @@ def speedup(eager: Sequence[float], compiled: Sequence[float]) -> Speedup | None
 def break_even(eager: Sequence[float], durations: Sequence[float], kinds: str) -> BreakEven:
     """The number of steps after which the run, compiling included, had caught up with an eager one and stayed ahead.
 
+    A step that compiled costs what it took over the eager median; a compiled one wins the difference of the medians. Single
+    slow steps of either kind (an evaluation, a busy machine) are not held against compiling.
+
     Args:
         eager: durations of the eager baseline steps, in seconds.
         durations: every step of the loop in order, in seconds.
@@ -71,8 +74,11 @@ def break_even(eager: Sequence[float], durations: Sequence[float], kinds: str) -
     usual, faster = median(eager), median(compiled)
     behind = 0.0  # seconds lost against eager so far
     last_behind = first = kinds.find("x")
-    for position, duration in enumerate(durations):
-        behind += duration - usual
+    for position, (duration, kind) in enumerate(zip(durations, kinds, strict=True)):
+        if kind == "x":
+            behind += duration - usual
+        elif kind == "c":
+            behind += faster - usual
         if behind > 0.0 and position >= first:
             last_behind = position
     if last_behind < len(durations) - 1:
