@@ -119,6 +119,8 @@ def _parser() -> tuple[_Parser, list[str]]:
     rename = command("rename", _rename, "give a run another name")
     rename.add_argument("run", metavar="RUN", help=_RUN_HELP)
     rename.add_argument("name", metavar="NAME", help="1 to 200 characters")
+    doctor = command("doctor", _doctor, "say what is installed, what works, and where something does not, why")
+    doctor.add_argument("--json", action="store_true", help="as one JSON document")
     command("version", _version, "print the version")
     return parser, list(commands.choices)
 
@@ -228,6 +230,17 @@ def _rename(given: argparse.Namespace) -> int:
         raise StcUserError("That is not a name.", "A name has 1 to 200 characters.") from None
     print(f"Run {run.id} is now {given.name.strip()!r}.")
     return 0
+
+
+def _doctor(given: argparse.Namespace) -> int:
+    from stc import doctor
+
+    checks = doctor.examine()
+    if given.json:
+        _print_bytes(doctor.as_json(checks))
+    else:
+        print(doctor.as_text(checks))
+    return 0 if doctor.is_well(checks) else 1
 
 
 def _version(given: argparse.Namespace) -> int:

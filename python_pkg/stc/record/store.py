@@ -24,7 +24,7 @@ from msgspec.structs import replace
 from stc.errors import RunNotFound, StoreUnusable
 
 from .codec import decode_event, encode_event
-from .database import Database, unusable
+from .database import FILE, Database, unusable
 from .events import Event, RunStarted
 from .fold import fold
 from .ids import is_artefact_name, is_run_id
@@ -157,7 +157,7 @@ class Store:
 
     def prune(self, retention: Retention) -> list[str]:
         """Remove the oldest ended runs beyond the setting; returns their ids."""
-        if retention.bytes and self._total_size() <= retention.bytes:
+        if retention.bytes and self.size() <= retention.bytes:
             retention = replace_limit(
                 retention, bytes=0
             )  # sizes run by run are only worth reading when there is too much
@@ -269,6 +269,33 @@ class Store:
         removed = self._do(lambda d: d.connection.execute("SELECT id FROM removed WHERE rev > ?", (token,)).fetchall())
         return Changes(now, [r[0] for r in changed], [r[0] for r in removed])
 
+    # ------------------------------------------------------------------ health
+
+    def size(self) -> int:
+        """Bytes of the database and of all files beside it."""
+        total = 0
+        for file in (*self.folder.glob(f"{FILE}*"), *(self.folder / "artefacts").glob("*/*")):
+            with suppress(OSError):  # it has gone meanwhile
+                total += file.stat().st_size
+        return total
+
+    def problem(self) -> StoreUnusable | None:
+        """What is wrong with the store: it cannot be written, or SQLite finds damage in it. None if all is well."""
+
+        def examine(database: Database) -> str:
+            with database.writing() as connection:
+                return str(connection.execute("PRAGMA quick_check(1)").fetchone()[0])
+
+        try:
+            said = self._do(examine)
+        except StoreUnusable as error:
+            return error
+        if said == "ok":
+            return None
+        return StoreUnusable(
+            f"The store {self._database.path} is damaged: {said}.", "Move the file away; a new one is begun then."
+        )
+
     # ------------------------------------------------------------------ inside
 
     def _do(self, action: Callable[[Database], T]) -> T:
@@ -308,10 +335,6 @@ class Store:
             return replace(told, name=run.name, last_seen_at=run.last_seen_at, status="lost", partial=True,
                            partial_reason=_LOST_REASON, progress=None)  # fmt: skip
         return replace(told, name=run.name, last_seen_at=run.last_seen_at)
-
-    def _total_size(self) -> int:
-        files = [self._database.path, *(self.folder / "artefacts").glob("*/*")]
-        return sum(f.stat().st_size for f in files if f.is_file())
 
     def _size(self, run_id: str) -> int:
         row = self._do(
