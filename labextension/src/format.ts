@@ -105,7 +105,11 @@ export function percent(share: number | null | undefined): string {
   return `${Math.abs(value) >= 1 || value === 0 ? Math.round(value) : significant(value, 1)}${THIN}%`;
 }
 
-/** Half the width of an interval, relative to its middle value: "±2 %". */
+/** An interval around a ratio: "±2 %", or where it is wide and lopsided its two ends: "1.31× to 5.2×". */
 export function spread(middle: number, low: number, high: number): string {
-  return middle > 0 ? `±${percent((high - low) / 2 / middle)}` : UNKNOWN;
+  if (middle <= 0) {
+    return UNKNOWN;
+  }
+  const half = Math.max(middle - low, high - middle) / middle;
+  return half > 0.2 ? `${ratio(low)} to ${ratio(high)}` : `±${percent(half)}`;
 }

@@ -20,7 +20,7 @@ BASELINE_MOST = 40
 SLOW_BASELINE_STEPS = 3  # enough where a step takes seconds
 SLOW_BASELINE_S = 5.0
 FIRST_WINDOW = 30  # compiled steps before the first eager window
-WINDOW_GROWTH = 10  # and again after ten times as many
+WINDOW_GROWTH = 3  # and again after three times as many: the machine's speed drifts
 WINDOW_STEPS = 12  # one of them a warm-up
 WINDOW_SHARE = 1 / 50  # of the time so far
 

@@ -1,7 +1,10 @@
-"""The SQLite file under the store: opened in the mode its file system allows, set aside and begun anew where it is damaged."""
+"""The SQLite file under the store: opened in the mode its file system allows, for reading where it cannot be written, and set aside
+and begun anew where it is damaged.
+"""
 
 from __future__ import annotations
 
+import errno
 import os
 import sqlite3
 import time
@@ -14,6 +17,7 @@ from stc.errors import StoreUnusable
 from .paths import file_system, is_network
 
 FILE = "runs.db"
+LAYOUT = 1  # of the tables; kept in the file as its user_version
 BUSY_S = 10.0
 
 _TABLES = """
@@ -29,6 +33,7 @@ CREATE TABLE IF NOT EXISTS revision(one INTEGER PRIMARY KEY CHECK(one = 1), valu
 INSERT OR IGNORE INTO revision VALUES(1, 0);
 """
 _DAMAGE = ("malformed", "not a database", "file is encrypted", "disk image", "no such table", "no such column")
+_READ_ONLY = ("readonly", "read-only", "unable to open database file")
 
 
 class Database:
@@ -52,15 +57,12 @@ class Database:
                 "Set STC_HOME to a folder that can be written.",
             ) from error
         try:
-            self.connection = self._connect()
-        except sqlite3.DatabaseError as error:
+            self.connection = self._open()
+        except sqlite3.Error as error:
             if not is_damage(error):
                 raise unusable(self.path, error) from error
-            self._put_aside()
-            try:
-                self.connection = self._connect()
-            except sqlite3.Error as again:
-                raise unusable(self.path, again) from again
+            with _alone(folder):
+                self._begin_anew()
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
@@ -68,10 +70,11 @@ class Database:
         self.connection.execute("BEGIN IMMEDIATE")
         try:
             yield self.connection
+            self.connection.execute("COMMIT")
         except BaseException:
-            self.connection.execute("ROLLBACK")
+            if self.connection.in_transaction:  # on a full disk SQLite has rolled back already
+                self.connection.execute("ROLLBACK")
             raise
-        self.connection.execute("COMMIT")
 
     def next_revision(self) -> int:
         """A number that grows with every change; only inside `writing`."""
@@ -84,12 +87,42 @@ class Database:
     def close(self) -> None:
         self.connection.close()
 
-    def _connect(self) -> sqlite3.Connection:
-        connection = sqlite3.connect(self.path, timeout=BUSY_S, isolation_level=None, check_same_thread=False)
+    def _open(self) -> sqlite3.Connection:
         try:
-            self._choose_mode(connection)
-            connection.execute("PRAGMA synchronous=NORMAL")
-            connection.executescript(_TABLES)
+            return self._connect(str(self.path))
+        except sqlite3.OperationalError as error:
+            if not any(word in str(error) for word in _READ_ONLY) or not self.path.exists():
+                raise
+            return self._open_for_reading(error)
+
+    def _open_for_reading(self, refused: sqlite3.OperationalError) -> sqlite3.Connection:
+        """Where writing is not possible, what is there can still be read."""
+        address = self.path.absolute().as_uri() + "?mode=ro"
+        # The log of a store that others write needs shared memory, which cannot be made here; without a log nobody writes.
+        idle = not Path(f"{self.path}-wal").exists()
+        for way in (address, f"{address}&immutable=1") if idle else (address,):
+            try:
+                connection = self._connect(way, uri=True)
+            except sqlite3.OperationalError:
+                continue
+            self.mode = "read-only"
+            return connection
+        raise refused
+
+    def _connect(self, address: str, *, uri: bool = False) -> sqlite3.Connection:
+        connection = sqlite3.connect(address, timeout=BUSY_S, isolation_level=None, check_same_thread=False, uri=uri)
+        try:
+            if not uri:
+                self._choose_mode(connection)
+                connection.execute("PRAGMA synchronous=NORMAL")
+            layout = int(connection.execute("PRAGMA user_version").fetchone()[0])
+            if layout > LAYOUT:
+                raise StoreUnusable(
+                    f"The store {self.path} was made by a newer version of STC.",
+                    "Upgrade STC, or set STC_HOME to another folder.",
+                )
+            if layout < LAYOUT:
+                connection.executescript(f"{_TABLES}PRAGMA user_version={LAYOUT};")
             connection.execute("SELECT id, rev FROM runs LIMIT 1").fetchone()
             connection.execute("SELECT seq, payload FROM events ORDER BY seq DESC LIMIT 1").fetchone()
         except BaseException:
@@ -109,12 +142,39 @@ class Database:
                     raise
             time.sleep(0.02)
 
+    def _begin_anew(self) -> None:
+        """Only where the file is still damaged: another process may have begun a new one a moment ago."""
+        try:
+            try:
+                self.connection = self._open()
+                self.connection.execute("SELECT count(*) FROM events NOT INDEXED").fetchone()
+            except sqlite3.Error as error:
+                if not is_damage(error):
+                    raise
+                self._put_aside()
+                self.connection = self._open()
+        except (sqlite3.Error, OSError) as error:
+            raise unusable(self.path, error) from error
+
     def _put_aside(self) -> None:
         self.set_aside = self.path.with_name(f"runs.damaged-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.db")
         for suffix in ("", "-wal", "-shm", "-journal"):
             part = Path(f"{self.path}{suffix}")
             if part.exists():
                 part.replace(f"{self.set_aside}{suffix}")
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Only one process at a time is in here, where the system has file locks."""
+    with (folder / ".lock").open("a") as lock:
+        try:
+            import fcntl
+
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        except (ImportError, OSError):
+            pass
+        yield
 
 
 def is_damage(error: sqlite3.Error) -> bool:
@@ -126,7 +186,7 @@ def unusable(path: Path, error: Exception) -> StoreUnusable:
     said = str(error)
     if "readonly" in said or "read-only" in said:
         return StoreUnusable(f"The store {path} is read-only.", "Set STC_HOME to a folder that can be written.")
-    if "full" in said:
+    if "full" in said or getattr(error, "errno", None) == errno.ENOSPC:
         return StoreUnusable(f"The disk that holds the store {path} is full.", "Free some space, or `stc rm` old runs.")
     if "locked" in said or "busy" in said:
         return StoreUnusable(

@@ -240,7 +240,8 @@ class Store:
 
     def folded(self, run_id: str) -> Report:
         """The run's report, not judged yet: folded from its events, with its present name and status."""
-        return replace(fold(self.events(run_id)), run=self._present(run_id))
+        report = fold(self.events(run_id))
+        return replace(report, run=self._present(run_id, report.run))
 
     def saved_report(self, run_id: str) -> bytes | None:
         """The finished report as its writer saved it (JSON, perhaps of a newer version), or None."""
@@ -326,9 +327,9 @@ class Store:
             found.append((run, line if line is None else replace(line, run=run)))
         return found
 
-    def _present(self, run_id: str) -> Run:
+    def _present(self, run_id: str, told: Run) -> Run:
+        """What the events tell of the run, with the name and the status that it has now."""
         run = self.run(run_id)
-        told = fold(self.events(run_id)).run
         if told.id != run_id:
             return run
         if run.status == "lost":

@@ -8,6 +8,7 @@ from __future__ import annotations
 from stc.record.types import Speedup
 
 THIN = "\u2009"
+WIDE = 0.2  # from this half width on, an interval is told by its ends
 UNKNOWN = "\u2013"  # an en dash: not known, which is not zero
 
 _SECONDS = ((1e-9, "ns"), (1e-6, "µs"), (1e-3, "ms"), (1.0, "s"))
@@ -78,7 +79,9 @@ def percent(share: float | None) -> str:
 
 
 def spread(speedup: Speedup) -> str:
-    """Half the width of the 95 % interval, relative to the ratio: ±2 %."""
+    """The 95 % interval of a speed-up: ±2 %, or where it is wide and lopsided its two ends: 1.31× to 5.2×."""
+    if max(speedup.ratio - speedup.low, speedup.high - speedup.ratio) > WIDE * speedup.ratio:
+        return f"{ratio(speedup.low)} to {ratio(speedup.high)}"
     return spread_of(speedup.ratio, speedup.low, speedup.high)
 
 
