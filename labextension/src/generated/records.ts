@@ -302,6 +302,8 @@ export interface NotFused {
   reason: string;
   detail?: string | null;
   buffers?: string[];
+  first_group?: number | null;
+  second_group?: number | null;
 }
 /**
  * This interface was referenced by `Records`'s JSON-Schema
