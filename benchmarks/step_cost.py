@@ -18,8 +18,14 @@ from statistics import median
 from torch import nn
 from stc.session import Options, Origin, Session
 torch.manual_seed(0)
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Sequential(nn.Linear(64, 128), nn.GELU(), nn.LayerNorm(128), nn.Linear(128, 8))
+    def forward(self, x):
+        return self.body(x)
 def made():
-    model = nn.Sequential(nn.Linear(64, 128), nn.GELU(), nn.LayerNorm(128), nn.Linear(128, 8))
+    model = Net()
     return model, torch.optim.AdamW(model.parameters())
 x, y = torch.randn(128, 64), torch.randn(128, 8)
 def stretch(model, optimizer):

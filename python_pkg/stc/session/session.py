@@ -40,6 +40,7 @@ from .environment import environment
 log = logging.getLogger("stc")
 
 SEND_EVERY_S = 0.25  # steps go to the store at most this often
+MEASURE_EVERY_S = 1.0  # and their statistics this often
 
 
 class Session:
@@ -80,7 +81,7 @@ class Session:
         self._writer: Any = None
         self._faults: set[tuple[str, str]] = set()
         self._last_sent = 0.0
-        self._measure_at = 0
+        self._measure_due = 0.0
 
     def __enter__(self) -> Session:
         check_target(self.options.target)
@@ -195,12 +196,11 @@ class Session:
         series = clock.take_unsent()
         if series is not None:
             self._emit(StepsTaken(series=series))
-        # Statistics over everything cost more than a step may: while the run goes on they follow ever more rarely.
-        if ended or clock.index >= self._measure_at:
-            self._measure_at = clock.index * 3 // 2 + 10
-            steps = clock.measured(ended=ended)
-            event = StepsMeasured(steps=steps)
-            self._emit(event)
+        # Statistics over everything cost more than a step may: while the run goes on they get a two-hundredth of its time.
+        now = time.perf_counter()
+        if ended or now >= self._measure_due:
+            self._emit(StepsMeasured(steps=clock.measured(ended=ended)))
+            self._measure_due = now + max(MEASURE_EVERY_S, 200 * (time.perf_counter() - now))
 
     def fault(self, part: str, error: BaseException) -> None:
         """Something of ours went wrong: logged whole, told once in the report, and the training goes on."""
