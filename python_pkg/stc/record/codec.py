@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_type_hints
 
 import msgspec
 
 from .events import EVENTS, Event
-from .types import Report
+from .types import Environment, Origin, Report, Run
 
 E = TypeVar("E", bound=Event)
 
@@ -54,6 +54,34 @@ def decode(data: bytes) -> Document:
 def encode(document: Document) -> bytes:
     """Write it: known fields from the typed report, unknown ones as they were read."""
     return _ENCODER.encode(_merged(document.raw, msgspec.to_builtins(document.report)))
+
+
+def understood(data: bytes) -> Run:
+    """The parts of a run that this version can read, for a run of a version whose values it does not all know.
+
+    Raises:
+        msgspec.MsgspecError: it is not a JSON object.
+    """
+    raw = msgspec.json.decode(data, type=dict[str, Any])
+    hints = get_type_hints(Run)
+    known: dict[str, Any] = {}
+    for name in Run.__struct_fields__:
+        try:
+            known[name] = msgspec.convert(raw[name], hints[name])
+        except (KeyError, msgspec.MsgspecError):
+            continue
+    unknown = Environment(python="unknown", platform="unknown", stc="unknown")
+    without = {
+        "id": "unknown", "name": "unknown", "origin": Origin(kind="script"), "target": "unknown", "plan": "unknown",
+        "started_at": 0.0, "environment": unknown,
+    }  # fmt: skip
+    if "status" not in known:
+        known |= {
+            "status": "lost",
+            "partial": True,
+            "partial_reason": f"Its status {raw.get('status')!r} is not known here.",
+        }
+    return Run(**{**without, **known})
 
 
 def _merged(raw: Any, known: Any) -> Any:

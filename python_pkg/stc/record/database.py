@@ -61,8 +61,7 @@ class Database:
         except sqlite3.Error as error:
             if not is_damage(error):
                 raise unusable(self.path, error) from error
-            with _alone(folder):
-                self._begin_anew()
+            self.mend()
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
@@ -142,19 +141,30 @@ class Database:
                     raise
             time.sleep(0.02)
 
-    def _begin_anew(self) -> None:
-        """Only where the file is still damaged: another process may have begun a new one a moment ago."""
+    def mend(self) -> None:
+        """Set the file aside and begin a new one, if it is damaged still: another process may have done so a moment ago.
+
+        Raises:
+            StoreUnusable: that cannot be done.
+        """
         try:
-            try:
-                self.connection = self._open()
-                self.connection.execute("SELECT count(*) FROM events NOT INDEXED").fetchone()
-            except sqlite3.Error as error:
-                if not is_damage(error):
-                    raise
-                self._put_aside()
-                self.connection = self._open()
+            with _alone(self.folder):
+                self._begin_anew()
         except (sqlite3.Error, OSError) as error:
             raise unusable(self.path, error) from error
+
+    def _begin_anew(self) -> None:
+        try:
+            self.connection = self._open()
+            said = str(self.connection.execute("PRAGMA quick_check(1)").fetchone()[0])
+            if said == "ok":
+                return
+            self.connection.close()
+        except sqlite3.Error as error:
+            if not is_damage(error):
+                raise
+        self._put_aside()
+        self.connection = self._open()
 
     def _put_aside(self) -> None:
         self.set_aside = self.path.with_name(f"runs.damaged-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.db")

@@ -5,6 +5,7 @@ Many processes write, any reads. A run whose process has died is shown as lost, 
 
 from __future__ import annotations
 
+import logging
 import os
 import shutil
 import socket
@@ -23,8 +24,8 @@ from msgspec.structs import replace
 
 from stc.errors import RunNotFound, StoreUnusable
 
-from .codec import decode_event, encode_event
-from .database import FILE, Database, unusable
+from .codec import decode_event, encode_event, understood
+from .database import FILE, Database, is_damage, unusable
 from .events import Event, RunStarted
 from .fold import fold
 from .ids import is_artefact_name, is_run_id
@@ -34,6 +35,7 @@ from .types import SCHEMA_VERSION, Report, Run, RunSummary
 from .writer import RunWriter
 
 T = TypeVar("T")
+log = logging.getLogger("stc")
 
 LOST_AFTER_S = 60.0  # without a sign of life, for a run on another host
 _LOST_REASON = "Its process ended without finishing; what had been recorded until then is kept."
@@ -76,7 +78,7 @@ class Store:
 
     @property
     def set_aside(self) -> Path | None:
-        """The damaged file that was put aside on opening, if there was one."""
+        """The damaged file that this store has put aside, if there was one."""
         return self._database.set_aside
 
     def close(self) -> None:
@@ -266,6 +268,8 @@ class Store:
         now = self._do(lambda d: d.revision())
         if token is None or token == now:
             return Changes(now)
+        if token > now:  # the store was set aside meanwhile, and this is a new one
+            return Changes(now, [run.id for run in self.runs()])
         changed = self._do(lambda d: d.connection.execute("SELECT id FROM runs WHERE rev > ?", (token,)).fetchall())
         removed = self._do(lambda d: d.connection.execute("SELECT id FROM removed WHERE rev > ?", (token,)).fetchall())
         return Changes(now, [r[0] for r in changed], [r[0] for r in removed])
@@ -294,7 +298,7 @@ class Store:
         if said == "ok":
             return None
         return StoreUnusable(
-            f"The store {self._database.path} is damaged: {said}.", "Move the file away; a new one is begun then."
+            f"The store {self._database.path} is damaged: {said}.", "It is set aside once that is in the way."
         )
 
     # ------------------------------------------------------------------ inside
@@ -302,7 +306,15 @@ class Store:
     def _do(self, action: Callable[[Database], T]) -> T:
         with self._lock:
             try:
-                return action(self._database)
+                try:
+                    return action(self._database)
+                except sqlite3.DatabaseError as error:
+                    if not is_damage(error):
+                        raise
+                    log.warning("STC's store %s is damaged (%s) and is set aside", self._database.path, error)
+                    self._database.close()
+                    self._database.mend()
+                    return action(self._database)
             except sqlite3.Error as error:
                 raise unusable(self._database.path, error) from error
 
@@ -316,11 +328,9 @@ class Store:
         )
         found = []
         for data, name, seen, host, pid, started, summary in rows:
-            try:
-                run = msgspec.json.decode(data, type=Run)
-                line = msgspec.json.decode(summary, type=RunSummary) if summary is not None else None
-            except msgspec.MsgspecError:
-                continue  # of a version whose fields cannot be read as ours
+            run, line = _readable(data, summary)
+            if run is None:
+                continue
             run = replace(run, name=name, last_seen_at=seen)
             if run.status == "running" and _is_lost(seen, host, pid, started):
                 run = replace(run, status="lost", partial=True, partial_reason=_LOST_REASON, progress=None)
@@ -352,6 +362,21 @@ class Store:
 
 def _not_found(text: str) -> RunNotFound:
     return RunNotFound(f"There is no run {text!r}.", "`stc runs` lists them.")
+
+
+def _readable(run: bytes, summary: bytes | None) -> tuple[Run | None, RunSummary | None]:
+    """A run's row. Of what a newer version wrote, the fields that this one understands; None where it is damaged."""
+    try:
+        return (
+            msgspec.json.decode(run, type=Run),
+            None if summary is None else msgspec.json.decode(summary, type=RunSummary),
+        )
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        pass
+    try:
+        return understood(run), None
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return None, None
 
 
 def _is_lost(seen: float, host: str | None, pid: int | None, started: float | None) -> bool:

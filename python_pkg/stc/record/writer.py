@@ -17,14 +17,15 @@ from collections import deque
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
 from stc.errors import StcUserError
 
 from .codec import encode_event
 from .database import Database, unusable
-from .events import ArtefactWritten, Event, GapSeen, RunProgress, StepsTaken
+from .events import ArtefactWritten, Event, GapSeen, RunEnded, RunProgress, StepsTaken
 from .ids import is_artefact_name
-from .types import Gap, Report, RunSummary
+from .types import Gap, Report, Run, RunSummary
 
 log = logging.getLogger("stc")
 
@@ -32,6 +33,7 @@ BATCH_EVERY_S = 0.1
 HEARTBEAT_EVERY_S = 2.0
 RETRY_EVERY_S = 1.0
 MOST_WAITING = 20_000  # events in memory while the disk refuses or cannot keep up
+_SPARED = (StepsTaken, RunProgress)  # a report can do without one of these
 
 
 class RunWriter:
@@ -42,11 +44,13 @@ class RunWriter:
         self._run_id = run_id
         self._pid = os.getpid()
         self._queue: deque[Event | tuple[str, str]] = deque()
+        self._lock = threading.Lock()  # held for moments only, never while the disk is waited for
         self._wake = threading.Event()
         self._done = threading.Event()
         self._closing = False
         self._last: tuple[Report, RunSummary] | None = None
         self._dropped = 0
+        self._unreadable = 0  # in the batch that is being written
         self.problem: StcUserError | None = None
         self._thread = threading.Thread(target=self._drain, name=f"stc-writer-{run_id}", daemon=True)
         self._thread.start()
@@ -54,12 +58,8 @@ class RunWriter:
 
     def write(self, event: Event) -> None:
         """Take an event; returns at once."""
-        if os.getpid() != self._pid:
-            return
-        if len(self._queue) >= MOST_WAITING and not self._make_room():
-            self._dropped += 1
-            return
-        self._queue.append(event)
+        if os.getpid() == self._pid:
+            self._put(event)
 
     def artefact(self, name: str, text: str) -> None:
         """Keep a text of the run beside the store; returns at once.
@@ -70,7 +70,7 @@ class RunWriter:
         if not is_artefact_name(name):
             raise ValueError(f"not an artefact name: {name!r}")
         if os.getpid() == self._pid:
-            self._queue.append((name, text))
+            self._put((name, text))
 
     def close(self, report: Report | None = None, summary: RunSummary | None = None, timeout_s: float = 10.0) -> bool:
         """Write what is waiting and the finished report; False where that did not succeed in time."""
@@ -83,10 +83,17 @@ class RunWriter:
         _open_writers.discard(self)
         return self._done.wait(timeout_s) and self.problem is None
 
+    def _put(self, item: Event | tuple[str, str]) -> None:
+        with self._lock:
+            if len(self._queue) >= MOST_WAITING and (isinstance(item, _SPARED) or not self._make_room()):
+                self._dropped += 1
+                return
+            self._queue.append(item)
+
     def _make_room(self) -> bool:
         """Drop the oldest event that the report can do without."""
         for position, waiting in enumerate(self._queue):
-            if isinstance(waiting, (StepsTaken, RunProgress)):
+            if isinstance(waiting, _SPARED):
                 del self._queue[position]
                 self._dropped += 1
                 return True
@@ -132,28 +139,53 @@ class RunWriter:
             self._done.set()
 
     def _write_waiting(self, database: Database) -> None:
-        if not self._queue and not self._dropped:
+        with self._lock:  # taken off the queue only once it is on disk
+            batch, dropped = list(self._queue), self._dropped
+        if not batch and not dropped:
             return
-        batch = list(self._queue)  # taken off the queue only once it is on disk
-        events: list[Event] = []
-        for item in batch:
-            if isinstance(item, tuple):
-                events.append(self._write_artefact(*item))
-            else:
-                events.append(item)
-        if self._dropped:
-            events.append(GapSeen(gap=Gap(part="store", reason="The disk could not keep up.", count=self._dropped)))
-        now = time.time()
-        rows = [(self._run_id, now, *encode_event(event)) for event in events]
-        with database.writing() as connection:
-            alive = connection.execute("SELECT 1 FROM runs WHERE id = ?", (self._run_id,)).fetchone()
-            if alive is not None:  # else it was deleted meanwhile, and stays so
-                connection.executemany("INSERT INTO events(run_id, at, kind, payload) VALUES(?, ?, ?, ?)", rows)
-                connection.execute("UPDATE runs SET rev = ? WHERE id = ?", (database.next_revision(), self._run_id))
-        self._dropped = 0
-        for item in batch:
-            if self._queue and self._queue[0] is item:
-                self._queue.popleft()
+        if self._row(database.connection) is not None:  # else it was deleted meanwhile, and stays so
+            now, self._unreadable = time.time(), 0
+            rows = [(self._run_id, now, *encoded) for item in batch if (encoded := self._encoded(item)) is not None]
+            rows += [(self._run_id, now, *encode_event(GapSeen(gap=gap))) for gap in self._gaps(dropped)]
+            with database.writing() as connection:
+                row = self._row(connection)
+                if row is not None:
+                    connection.executemany("INSERT INTO events(run_id, at, kind, payload) VALUES(?, ?, ?, ?)", rows)
+                    connection.execute("UPDATE runs SET rev = ? WHERE id = ?", (database.next_revision(), self._run_id))
+                    for end in (e for e in batch if isinstance(e, RunEnded)):
+                        self._mark_ended(connection, row, end)
+        with self._lock:
+            self._dropped -= dropped
+            for item in batch:
+                if self._queue and self._queue[0] is item:
+                    self._queue.popleft()
+
+    def _row(self, connection: sqlite3.Connection) -> bytes | None:
+        row = connection.execute("SELECT run FROM runs WHERE id = ?", (self._run_id,)).fetchone()
+        return None if row is None else row[0]
+
+    def _encoded(self, item: Event | tuple[str, str]) -> tuple[str, bytes] | None:
+        try:
+            return encode_event(self._write_artefact(*item) if isinstance(item, tuple) else item)
+        except (TypeError, ValueError):  # half a surrogate pair in a text, for one; the others must not wait behind it
+            log.debug("an event cannot be written", exc_info=True)
+            self._unreadable += 1
+            return None
+
+    def _gaps(self, dropped: int) -> list[Gap]:
+        told = (("The disk could not keep up.", dropped), ("It cannot be written as JSON.", self._unreadable))
+        return [Gap(part="store", reason=reason, count=count) for reason, count in told if count]
+
+    def _mark_ended(self, connection: sqlite3.Connection, data: bytes, end: RunEnded) -> None:
+        """Known from now on, also if the finished report never comes."""
+        run = msgspec.json.decode(data, type=Run)
+        ended = replace(
+            run, status=end.status, ended_at=end.ended_at, wall_s=end.wall_s, partial=end.partial,
+            partial_reason=end.partial_reason, failure=end.failure,
+        )  # fmt: skip
+        connection.execute(
+            "UPDATE runs SET status = ?, run = ? WHERE id = ?", (end.status, msgspec.json.encode(ended), self._run_id)
+        )
 
     def _write_artefact(self, name: str, text: str) -> ArtefactWritten:
         folder = self._folder / "artefacts" / self._run_id
