@@ -86,6 +86,12 @@ def rest_of(function: str) -> tuple[str, int] | None:
     return (match["name"], int(match["line"])) if match is not None else None
 
 
+def function_name(function: str) -> str:
+    """A function in a sentence; the rest of one after a graph break has a name of Dynamo's, said in plain words."""
+    rest = rest_of(function)
+    return f"The rest of `{rest[0]}` after line {rest[1]}" if rest is not None else f"`{function}`"
+
+
 def caused_by_break(found: Recompilation, stopped: list[Break]) -> bool:
     """The rest of a function after a graph break was recompiled because of a value that the break handed over."""
     rest = rest_of(found.function)

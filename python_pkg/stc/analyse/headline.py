@@ -67,6 +67,9 @@ def _outcome(report: Report) -> str:
         return _left_eager(report)
     if not compiled_anything(report):
         return _nothing(report)
+    failed = [u.name for u in report.compile.units if u.state == "failed" and u.kind == "model"]
+    if failed:
+        return f"The compiler failed on {_named(failed)}, which ran eager from then on. {_cost(report)}".rstrip()
     return _compiled(report)
 
 

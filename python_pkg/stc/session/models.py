@@ -130,6 +130,8 @@ class Models:
                 else:
                     del held["_compiled_call_impl"]
             state = "restored" if unit.state == "compiled" and not kept else unit.state
+            if state == "found":
+                state = "eager"  # met, and never compiled
             self._units.change(model.identity, calls=model.calls, state=state)
 
     def _meet(self, module: nn.Module) -> None:

@@ -138,6 +138,8 @@ class Optimizers:
             if managed.identity is not None:
                 unit = self._units.get(managed.identity)
                 state = "restored" if unit.state == "compiled" and not kept else unit.state
+                if state == "found":
+                    state = "eager"  # met, and never compiled
                 self._units.change(managed.identity, calls=managed.calls, state=state)
             if optimizer is None or kept:
                 continue

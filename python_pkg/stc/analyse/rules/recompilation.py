@@ -9,7 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stc.analyse.advice.guards import advise
-from stc.analyse.facts import breaks, cause_key, caused_by_break, inside_torch, limit_keys, recompilations, rest_of
+from stc.analyse.facts import (
+    breaks,
+    cause_key,
+    caused_by_break,
+    function_name,
+    inside_torch,
+    limit_keys,
+    recompilations,
+)
 from stc.record.types import Evidence, Finding, Recompilation, Report, Severity
 from stc.render import numbers as n
 
@@ -39,7 +47,7 @@ def _finding(report: Report, group: list[Recompilation]) -> Finding:
     functions = {r.function for r in group}
     turns = max(sum(1 for r in group if r.function == f) for f in functions)
     cost, dynamic = _cost(report, group)
-    message = f"{_function(first)} was compiled again{_times(turns)}: {cause.what} changed{_change(first, last, turns)}"
+    message = f"{function_name(first.function)} was compiled again{_times(turns)}: {cause.what} changed{_change(first, last, turns)}"
     if turns == 1 and dynamic:
         message += "; since then one graph with a dynamic size serves every call"
     evidence = [Evidence(label="guard", value=last.guard or last.reason), Evidence(label="times", value=turns)]
@@ -77,11 +85,6 @@ def _cost(report: Report, group: list[Recompilation]) -> tuple[float | None, boo
     graphs = [g for g in report.compile.graphs if g.compile_id in made]
     known = [g.compile_s for g in graphs if g.compile_s is not None]
     return (sum(known) if known else None), any(g.dynamic for g in graphs)
-
-
-def _function(found: Recompilation) -> str:
-    rest = rest_of(found.function)
-    return f"The rest of `{rest[0]}` after line {rest[1]}" if rest is not None else f"`{found.function}`"
 
 
 def _times(turns: int) -> str:

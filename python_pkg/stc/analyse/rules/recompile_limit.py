@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stc.analyse.advice.guards import advise, from_limit
-from stc.analyse.facts import cause_key, inside_torch
+from stc.analyse.facts import cause_key, function_name, inside_torch
 from stc.record.types import Evidence, Finding, Limit, NextStep, Report
 
 CODE = "recompile-limit"
@@ -36,7 +36,7 @@ def _finding(report: Report, limit: Limit) -> Finding:
         since = f" from step {limit.step + 1} on"
     guard = f": `{limit.guard}` changed each time" if limit.guard else ""
     what = (
-        f"`{limit.function}` is not compiled any more{since}{guard}."
+        f"{function_name(limit.function)} is not compiled any more{since}{guard}."
         if own
         else f"The optimizer's `{limit.function}` runs eager{since}{guard}."
     )
