@@ -36,10 +36,14 @@ def graph(number: int) -> Graph:
         for k in range(KERNELS)
     ]  # fmt: skip
     edges = [
-        NotFused(first=kernels[k].id, second=kernels[k + 1].id, reason="They loop over different sizes.", buffers=["buf"])
+        NotFused(
+            first=kernels[k].id, second=kernels[k + 1].id, reason="They loop over different sizes.", buffers=["buf"]
+        )
         for k in range(KERNELS - 1)
     ]
-    return Graph(id=name, phase="forward", compile_id=f"{number}/0", kernels=kernels, not_fused=edges, ops=kernels[0].ops)
+    return Graph(
+        id=name, phase="forward", compile_id=f"{number}/0", kernels=kernels, not_fused=edges, ops=kernels[0].ops
+    )
 
 
 def run() -> list[Result]:
@@ -61,4 +65,6 @@ def run() -> list[Result]:
         return time.perf_counter() - started
 
     taken = median([seconds() for _ in range(7)])
-    return [Result("opening 200 graphs, 10,000 kernels (store to JSON)", f"{taken * 1000:.0f} ms", "< 1 s", taken < 1, 7)]
+    return [
+        Result("opening 200 graphs, 10,000 kernels (store to JSON)", f"{taken * 1000:.0f} ms", "< 1 s", taken < 1, 7)
+    ]
