@@ -13,7 +13,7 @@ from stc.options import ARGUMENTS
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
-CODE = re.compile(r"^#+ `?(?P<code>[a-z]+(?:-[a-z]+)+)`?\s*$", re.MULTILINE)
+CODE = re.compile(r"^## ([a-z]+(?:-[a-z]+)*)$", re.MULTILINE)
 LINK = re.compile(r"\]\((?P<target>[^)#:\s]+)(?:#[^)]*)?\)")
 
 
