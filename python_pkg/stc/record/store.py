@@ -69,7 +69,7 @@ class Store:
 
     @property
     def mode(self) -> str:
-        """ "wal", or "delete" on a network file system, where that is the safe one."""
+        """ "wal"; "delete" on a network file system, where that is the safe one; "read-only" where it cannot be written."""
         return self._database.mode
 
     @property
@@ -288,6 +288,8 @@ class Store:
         """What is wrong with the store: it cannot be written, or SQLite finds damage in it. None if all is well."""
 
         def examine(database: Database) -> str:
+            if database.mode == "read-only":
+                raise sqlite3.OperationalError("it is read-only")
             with database.writing() as connection:
                 return str(connection.execute("PRAGMA quick_check(1)").fetchone()[0])
 
