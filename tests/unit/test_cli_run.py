@@ -123,3 +123,39 @@ def test_the_programs_exit_status_is_kept(stc_home: Path, tmp_path: Path) -> Non
     assert done.returncode == 4
     assert "['--steps', '3', '--fail'] __main__" in done.stdout
     assert [r.status for r in Store.open().runs()] == ["failed"]
+
+
+def test_a_store_that_cannot_be_used_leaves_the_training_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Given a store that cannot be made, since a file is in the way
+    (tmp_path / "file").write_text("")
+    (tmp_path / "train.py").write_text(TRAIN)
+    plain = subprocess.run(
+        [sys.executable, "train.py", "--steps", "4"], capture_output=True, text=True, check=True, cwd=tmp_path
+    )
+    monkeypatch.setenv("STC_HOME", str(tmp_path / "file" / "store"))
+    # When a script trains, then it gives what it gives without STC, and the report says what is missing and why
+    done = stc_run("--plan", "eager", "--report", "r.json", "train.py", "--steps", "4", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, plain.stdout)
+    assert "Traceback" not in done.stderr
+    gaps = json.loads((tmp_path / "r.json").read_text())["compile"]["gaps"]
+    assert [gap["part"] for gap in gaps] == ["store"]
+    assert "cannot be created" in gaps[0]["reason"]
+
+
+def test_a_script_that_is_killed_leaves_a_lost_run_that_can_be_shown(stc_home: Path, tmp_path: Path) -> None:
+    # Given a script whose steps take a tenth of a second, and that is killed after the twelfth
+    (tmp_path / "train.py").write_text(
+        TRAIN.replace("    opt.step()", "    opt.step()\n    time.sleep(0.1)")
+        .replace("import torch", "import os, signal, time\nimport torch")
+        .replace("print(", "os.kill(os.getpid(), signal.SIGKILL)\nprint(")
+    )
+    done = stc_run("--plan", "eager", "train.py", "--steps", "12", cwd=tmp_path)
+    assert done.returncode == -9
+    # Then its run is lost, with the steps that it had taken
+    store = Store.open()
+    (run,) = store.runs()
+    assert run.status == "lost"
+    assert len(store.folded(run.id).steps.series.index) >= 8  # the series is sent four times a second
+    shown = subprocess.run([sys.executable, "-m", "stc.cli", "show"], capture_output=True, text=True, check=True)
+    assert "status lost  partial" in shown.stdout
+    assert "run-partial" in shown.stdout
