@@ -116,7 +116,8 @@ export function useVisibleRows(
       }
       const outer = scrollParent(list.current);
       const outerTop = outer === document.documentElement ? 0 : outer.getBoundingClientRect().top;
-      const top = list.current.getBoundingClientRect().top + offsetOf(index, latest.current.heights) - outerTop;
+      const top =
+        list.current.getBoundingClientRect().top + offsetOf(index, latest.current.heights) - outerTop;
       const row = latest.current.heights.row;
       if (top < headerHeight) {
         outer.scrollTop += top - headerHeight;

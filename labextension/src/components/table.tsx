@@ -334,7 +334,7 @@ interface ITableRowProps {
 }
 
 /** Drawn again only where something of it has changed: hovering must not redraw a whole table. */
-const TableRow = React.memo(function TableRow(props: ITableRowProps): JSX.Element {
+const TableRow = React.memo((props: ITableRowProps): JSX.Element => {
   const { row, id, index, name, columns, details, unfolded } = props;
   const { trans } = usePanel();
   const classes = ['stc-Table-row'];
@@ -400,6 +400,7 @@ const TableRow = React.memo(function TableRow(props: ITableRowProps): JSX.Elemen
     </>
   );
 });
+TableRow.displayName = 'TableRow';
 
 interface IDetailsProps {
   id: string;

@@ -1,6 +1,7 @@
 /** The report's kernels as rows: each with its graph, its colour and its label, made once for a report. */
 import { kernelColour, phaseLetter } from '../../components/palette';
-import { Graph, Kernel, Location, NotFused, Report } from '../../records';
+import { Graph, Kernel, Location, NotFused, Operation, Report } from '../../records';
+import { ILine } from '../../tokens';
 
 export interface IKernelRow {
   kernel: Kernel;
@@ -10,6 +11,8 @@ export interface IKernelRow {
   colour: string;
   /** Bytes in and out; null where one of them is not known. */
   bytes: number | null;
+  /** Of the bytes of its graph's kernels that are known. */
+  share: number | null;
   /** Place in the report. */
   order: number;
 }
@@ -25,6 +28,7 @@ export function kernelsOf(report: Report): IKernels {
   const counts = new Map<string, number>();
   for (const graph of report.compile.graphs) {
     const letter = phaseLetter(graph.phase);
+    const total = graph.kernels.reduce((sum, kernel) => sum + (moved(kernel) ?? 0), 0);
     graph.kernels.forEach((kernel, nth) => {
       const number = (counts.get(letter) ?? 0) + 1;
       counts.set(letter, number);
@@ -34,6 +38,7 @@ export function kernelsOf(report: Report): IKernels {
         label: `${letter}${number}`,
         colour: kernelColour(nth),
         bytes: moved(kernel),
+        share: total > 0 ? share(moved(kernel), total) : null,
         order: rows.length
       });
     });
@@ -51,15 +56,7 @@ function moved(kernel: Kernel): number | null {
     : kernel.bytes_read + kernel.bytes_written;
 }
 
-/** Bytes of all these kernels together; null where none is known. Unknown ones are left out, and the shares say so. */
-export function totalBytes(rows: readonly IKernelRow[]): number | null {
-  const known = rows.filter(row => row.bytes !== null);
-  return known.length === 0 ? null : known.reduce((sum, row) => sum + (row.bytes ?? 0), 0);
-}
-
-export function shareOf(row: IKernelRow, total: number | null): number | null {
-  return row.bytes === null || !total ? null : row.bytes / total;
-}
+const share = (part: number | null, total: number): number | null => (part === null ? null : part / total);
 
 /** How many loop nests a kernel has; library calls and fallbacks have none. */
 export function groupCount(kernel: Kernel): number | null {
@@ -90,12 +87,61 @@ export function linesOf(kernel: Kernel): Location[] {
   return [...seen.values()];
 }
 
+/** Operations that share a loop nest, or all of a kernel that has none. */
+export interface INest {
+  /** From 0; null for operations that no group names, and where a kernel has no groups at all. */
+  group: number | null;
+  ops: readonly Operation[];
+}
+
+export function nestsOf(kernel: Kernel): INest[] {
+  const named = new Set(kernel.groups.flatMap(group => group.ops));
+  const nests: INest[] = kernel.groups.map((group, index) => ({
+    group: index,
+    ops: group.ops.flatMap(at => kernel.ops[at] ?? [])
+  }));
+  const rest = kernel.ops.filter((_, index) => !named.has(index));
+  return rest.length > 0 ? [...nests, { group: null, ops: rest }] : nests;
+}
+
+export interface ILineOps {
+  location: Location | null;
+  ops: readonly Operation[];
+}
+
+/** Operations in their order, those that follow each other from one line together. */
+export function byLine(ops: readonly Operation[]): ILineOps[] {
+  const found: { location: Location | null; ops: Operation[] }[] = [];
+  for (const op of ops) {
+    const last = found[found.length - 1];
+    const same =
+      last &&
+      (last.location && op.location
+        ? keyOf(last.location) === keyOf(op.location)
+        : last.location === op.location);
+    if (same) {
+      last.ops.push(op);
+    } else {
+      found.push({ location: op.location, ops: [op] });
+    }
+  }
+  return found;
+}
+
+/** "relu" of "aten.relu.default", "add.Tensor" kept short as "add": the overload is of little use to a reader. */
+export function shortOp(name: string): string {
+  const parts = name.split('.');
+  return parts.length >= 3 && /^(aten|prims|inductor)$/.test(parts[0]) ? parts[1] : name;
+}
+
 export interface INeighbour {
   /** The other kernel; null where the record does not have it. */
   row: IKernelRow | null;
   id: string;
-  /** Whether the other one runs first. */
-  before: boolean;
+  relation: 'before' | 'after' | 'within';
+  /** Which loop nest of this kernel and of the other one, from 0; null where it is not said. */
+  own: number | null;
+  other: number | null;
   edge: NotFused;
 }
 
@@ -104,28 +150,51 @@ export function neighboursOf(row: IKernelRow, kernels: IKernels): INeighbour[] {
   return row.graph.not_fused
     .filter(edge => edge.first === id || edge.second === id)
     .map(edge => {
-      const before = edge.second === id;
-      const other = before ? edge.first : edge.second;
-      return { id: other, row: kernels.byId.get(other) ?? null, before, edge };
+      const first = edge.first === id;
+      const other = first ? edge.second : edge.first;
+      const [a, b] = [edge.first_group ?? null, edge.second_group ?? null];
+      return {
+        id: other,
+        row: kernels.byId.get(other) ?? null,
+        relation: edge.first === edge.second ? 'within' : first ? 'after' : 'before',
+        own: first ? a : b,
+        other: first ? b : a,
+        edge
+      };
     });
 }
 
-/** Whether a kernel has all the words of a filter somewhere: in its names, its operations or its lines. */
-export function matches(row: IKernelRow, words: readonly string[]): boolean {
-  if (words.length === 0) {
-    return true;
+const texts = new WeakMap<Kernel, string>();
+
+/** What a filter looks into: a kernel's names, its operations and its lines. */
+function textOf({ label, kernel, graph }: IKernelRow): string {
+  const known = texts.get(kernel);
+  if (known !== undefined) {
+    return known;
   }
-  const { kernel, graph } = row;
   const text = [
-    row.label,
+    label,
     kernel.name,
     kernel.kind,
     graph.phase,
     graph.name ?? '',
-    ...kernel.ops.map(op => op.name),
+    ...new Set(kernel.ops.map(op => op.name)),
     ...linesOf(kernel).map(location => `${location.file}:${location.line} ${location.text ?? ''}`)
   ]
     .join('\n')
     .toLowerCase();
-  return words.every(word => text.includes(word));
+  texts.set(kernel, text);
+  return text;
+}
+
+/** Whether a kernel has all the words of a filter somewhere; they are in lower case. */
+export function matches(row: IKernelRow, words: readonly string[]): boolean {
+  return words.length === 0 || words.every(word => textOf(row).includes(word));
+}
+
+export const wordsOf = (query: string): string[] => query.toLowerCase().split(/\s+/).filter(Boolean);
+
+/** Whether an operation of the kernel came from that line. */
+export function isOfLine({ kernel }: IKernelRow, { file, line }: ILine): boolean {
+  return kernel.ops.some(({ location }) => location?.file === file && location.line === line);
 }

@@ -49,11 +49,7 @@ function lineOf(found: Found, location: Location): IMutableLine {
 }
 
 /** Files with at least one line that a kernel, a fold or a break is about, in the order of the report's sources. */
-export function lensOf(
-  report: Report,
-  rows: readonly IKernelRow[],
-  graphs: readonly Graph[]
-): ILensFile[] {
+export function lensOf(report: Report, rows: readonly IKernelRow[], graphs: readonly Graph[]): ILensFile[] {
   const found: Found = new Map();
   for (const row of rows) {
     for (const { location } of row.kernel.ops) {
