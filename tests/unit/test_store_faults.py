@@ -306,3 +306,62 @@ def test_a_store_of_a_newer_layout_is_left_alone(stc_home: Path) -> None:
     with pytest.raises(StoreUnusable, match="newer version of STC"):
         Store.open()
     assert (stc_home / "runs.db").read_bytes() == before
+
+
+@pytest.mark.parametrize("fate", ["damaged", "removed"])
+def test_a_store_that_goes_while_a_run_is_written_gets_the_rest_of_the_run(
+    stc_home: Path, monkeypatch: pytest.MonkeyPatch, fate: str
+) -> None:
+    # Given a run that is being written, and a reader
+    monkeypatch.setattr(writer_module, "RETRY_EVERY_S", 0.1)
+    store = Store.open()
+    run = a_run("the run")
+    writer = store.begin(run)
+    writer.write(step(0))
+    until(lambda: steps_of(store, run.id) == [0])
+    # When the store's file is removed with all it holds, or set aside by another process that met damage in it
+    for file in stc_home.glob("runs.db*"):
+        if fate == "removed":
+            file.unlink()
+        else:
+            file.rename(stc_home / f"runs.damaged-1.db{file.name.removeprefix('runs.db')}")
+    # Then the rest of the run is in the new one, which says that something is missing
+    for number in range(1, 5):
+        writer.write(step(number))
+        time.sleep(0.15)
+    writer.write(ended())
+    assert writer.close()
+    report = store.folded(run.id)
+    assert (report.run.name, report.run.status) == ("the run", "completed")
+    assert report.steps.series.index[-1] == 4
+    assert [gap.part for gap in report.compile.gaps] == ["store"]
+
+
+def test_damage_that_a_writer_meets_costs_what_was_there_but_not_what_comes(
+    stc_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Given a run that is being written, whose file is overwritten beyond its first pages
+    monkeypatch.setattr(writer_module, "RETRY_EVERY_S", 0.1)
+    run = a_run()
+    writer = Store.open().begin(run)
+    for number in range(3000):
+        writer.write(step(number))
+    until(lambda: drained(writer))
+    database = Database(stc_home)
+    database.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    database.close()
+    with (stc_home / "runs.db").open("r+b") as file:
+        size = os.fstat(file.fileno()).st_size
+        file.seek(4096)
+        file.write(os.urandom(size - 4096))
+    # When the training goes on
+    for number in range(3000, 3010):
+        writer.write(step(number))
+        time.sleep(0.05)
+    writer.write(ended())
+    # Then a new store has the end of the run, and the damaged file is kept
+    assert writer.close()
+    store = Store.open()
+    assert store.folded(run.id).run.status == "completed"
+    assert steps_of(store, run.id)[-1] == 3009
+    assert len(list(stc_home.glob("runs.damaged-*.db"))) == 1

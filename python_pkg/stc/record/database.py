@@ -47,6 +47,7 @@ class Database:
         self.folder = folder
         self.path = folder / FILE
         self.set_aside: Path | None = None
+        self._opened: tuple[int, int] | None = None
         self.file_system = file_system(folder)
         self.mode = "delete" if is_network(self.file_system) else "wal"
         try:
@@ -56,12 +57,32 @@ class Database:
                 f"The store cannot be created in {folder}: {error.strerror}.",
                 "Set STC_HOME to a folder that can be written.",
             ) from error
+        self._connection: sqlite3.Connection | None = None
+        self.reopen()
+
+    @property
+    def connection(self) -> sqlite3.Connection:
+        if self._connection is None:
+            raise sqlite3.OperationalError("it is closed")
+        return self._connection
+
+    def reopen(self) -> None:
+        """Connect to the file that lies there now; one that is damaged is set aside.
+
+        Raises:
+            StoreUnusable
+        """
+        self.close()
         try:
-            self.connection = self._open()
+            self._connection = self._open()
         except sqlite3.Error as error:
             if not is_damage(error):
                 raise unusable(self.path, error) from error
             self.mend()
+
+    def is_replaced(self) -> bool:
+        """Whether the file that is open is no longer the one that lies there: it was set aside or removed by somebody else."""
+        return self._connection is not None and _identity(self.path) != self._opened
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
@@ -84,7 +105,9 @@ class Database:
         return int(self.connection.execute("SELECT value FROM revision").fetchone()[0])
 
     def close(self) -> None:
-        self.connection.close()
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
 
     def _open(self) -> sqlite3.Connection:
         try:
@@ -124,6 +147,7 @@ class Database:
                 connection.executescript(f"{_TABLES}PRAGMA user_version={LAYOUT};")
             connection.execute("SELECT id, rev FROM runs LIMIT 1").fetchone()
             connection.execute("SELECT seq, payload FROM events ORDER BY seq DESC LIMIT 1").fetchone()
+            self._opened = _identity(self.path)
         except BaseException:
             connection.close()
             raise
@@ -147,6 +171,7 @@ class Database:
         Raises:
             StoreUnusable: that cannot be done.
         """
+        self.close()
         try:
             with _alone(self.folder):
                 self._begin_anew()
@@ -155,16 +180,15 @@ class Database:
 
     def _begin_anew(self) -> None:
         try:
-            self.connection = self._open()
-            said = str(self.connection.execute("PRAGMA quick_check(1)").fetchone()[0])
-            if said == "ok":
+            self._connection = self._open()
+            if str(self._connection.execute("PRAGMA quick_check(1)").fetchone()[0]) == "ok":
                 return
-            self.connection.close()
         except sqlite3.Error as error:
             if not is_damage(error):
                 raise
+        self.close()
         self._put_aside()
-        self.connection = self._open()
+        self._connection = self._open()
 
     def _put_aside(self) -> None:
         self.set_aside = self.path.with_name(f"runs.damaged-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.db")
@@ -172,6 +196,14 @@ class Database:
             part = Path(f"{self.path}{suffix}")
             if part.exists():
                 part.replace(f"{self.set_aside}{suffix}")
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 @contextmanager

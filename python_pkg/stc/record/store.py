@@ -6,12 +6,9 @@ Many processes write, any reads. A run whose process has died is shown as lost, 
 from __future__ import annotations
 
 import logging
-import os
 import shutil
-import socket
 import sqlite3
 import threading
-import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -19,25 +16,24 @@ from dataclasses import replace as replace_limit
 from pathlib import Path
 from typing import TypeVar
 
-import msgspec
 from msgspec.structs import replace
 
 from stc.errors import RunNotFound, StoreUnusable
 
-from .codec import decode_event, encode_event, understood
+from .codec import decode_event
 from .database import FILE, Database, is_damage, unusable
-from .events import Event, RunStarted
+from .events import Event
 from .fold import fold
 from .ids import is_artefact_name, is_run_id
 from .paths import home
 from .retention import Retention
+from .rows import insert, is_lost, readable
 from .types import SCHEMA_VERSION, Report, Run, RunSummary
 from .writer import RunWriter
 
 T = TypeVar("T")
 log = logging.getLogger("stc")
 
-LOST_AFTER_S = 60.0  # without a sign of life, for a run on another host
 _LOST_REASON = "Its process ended without finishing; what had been recorded until then is kept."
 
 
@@ -91,27 +87,15 @@ class Store:
         """Open a run's record and return its writer. Old runs beyond the retention setting go."""
         if not is_run_id(run.id):
             raise ValueError(f"not a run id: {run.id!r}")
-        kind, payload = encode_event(RunStarted(run=run))
-        pid = os.getpid()
 
-        def insert(database: Database) -> None:
+        def begin(database: Database) -> None:
             with database.writing() as connection:
-                connection.execute(
-                    "INSERT INTO runs VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, NULL, ?)",
-                    (
-                        run.id, run.name, run.status, run.started_at, time.time(), socket.gethostname(), pid,
-                        _process_started(pid), msgspec.json.encode(run), database.next_revision(),
-                    ),
-                )  # fmt: skip
-                connection.execute(
-                    "INSERT INTO events(run_id, at, kind, payload) VALUES(?, ?, ?, ?)",
-                    (run.id, time.time(), kind, payload),
-                )
+                insert(database, connection, run)
 
-        self._do(insert)
+        self._do(begin)
         with suppress(StoreUnusable, OSError):  # keeping too much is no reason not to record
             self.prune(Retention.from_environment())
-        return RunWriter(self.folder, run.id)
+        return RunWriter(self.folder, run)
 
     def rename(self, run_id: str, name: str) -> None:
         """Give a run another name (1 to 200 characters).
@@ -309,12 +293,13 @@ class Store:
         with self._lock:
             try:
                 try:
+                    if self._database.is_replaced():
+                        self._database.reopen()
                     return action(self._database)
                 except sqlite3.DatabaseError as error:
                     if not is_damage(error):
                         raise
                     log.warning("STC's store %s is damaged (%s) and is set aside", self._database.path, error)
-                    self._database.close()
                     self._database.mend()
                     return action(self._database)
             except sqlite3.Error as error:
@@ -330,11 +315,11 @@ class Store:
         )
         found = []
         for data, name, seen, host, pid, started, summary in rows:
-            run, line = _readable(data, summary)
+            run, line = readable(data, summary)
             if run is None:
                 continue
             run = replace(run, name=name, last_seen_at=seen)
-            if run.status == "running" and _is_lost(seen, host, pid, started):
+            if run.status == "running" and is_lost(seen, host, pid, started):
                 run = replace(run, status="lost", partial=True, partial_reason=_LOST_REASON, progress=None)
             found.append((run, line if line is None else replace(line, run=run)))
         return found
@@ -364,45 +349,6 @@ class Store:
 
 def _not_found(text: str) -> RunNotFound:
     return RunNotFound(f"There is no run {text!r}.", "`stc runs` lists them.")
-
-
-def _readable(run: bytes, summary: bytes | None) -> tuple[Run | None, RunSummary | None]:
-    """A run's row. Of what a newer version wrote, the fields that this one understands; None where it is damaged."""
-    try:
-        return (
-            msgspec.json.decode(run, type=Run),
-            None if summary is None else msgspec.json.decode(summary, type=RunSummary),
-        )
-    except (msgspec.MsgspecError, UnicodeDecodeError):
-        pass
-    try:
-        return understood(run), None
-    except (msgspec.MsgspecError, UnicodeDecodeError):
-        return None, None
-
-
-def _is_lost(seen: float, host: str | None, pid: int | None, started: float | None) -> bool:
-    if host != socket.gethostname() or pid is None:
-        return time.time() - seen > LOST_AFTER_S
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return True
-    except OSError:
-        return False
-    now_started = _process_started(pid)
-    return started is not None and now_started is not None and abs(now_started - started) > 1.0
-
-
-def _process_started(pid: int) -> float | None:
-    try:
-        import psutil
-
-        process = psutil.Process(pid)
-        # A killed process that its parent has not waited for is dead all the same.
-        return -1.0 if process.status() == psutil.STATUS_ZOMBIE else float(process.create_time())
-    except Exception:
-        return None
 
 
 __all__ = ["SCHEMA_VERSION", "Changes", "Store"]

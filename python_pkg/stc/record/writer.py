@@ -14,6 +14,7 @@ import threading
 import time
 import weakref
 from collections import deque
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -22,9 +23,10 @@ from msgspec.structs import replace
 from stc.errors import StcUserError
 
 from .codec import encode_event
-from .database import Database, unusable
+from .database import Database, is_damage, unusable
 from .events import ArtefactWritten, Event, GapSeen, RunEnded, RunProgress, StepsTaken
 from .ids import is_artefact_name
+from .rows import insert
 from .types import Gap, Report, Run, RunSummary
 
 log = logging.getLogger("stc")
@@ -37,11 +39,12 @@ _SPARED = (StepsTaken, RunProgress)  # a report can do without one of these
 
 
 class RunWriter:
-    """The only writer of one run, for the store in ``folder``. `write` costs a queue append."""
+    """The only writer of one run, for the store in ``folder``, where it has been begun. `write` costs a queue append."""
 
-    def __init__(self, folder: Path, run_id: str) -> None:
+    def __init__(self, folder: Path, run: Run) -> None:
         self._folder = folder
-        self._run_id = run_id
+        self._run = run
+        self._run_id = run.id
         self._pid = os.getpid()
         self._queue: deque[Event | tuple[str, str]] = deque()
         self._lock = threading.Lock()  # held for moments only, never while the disk is waited for
@@ -52,7 +55,7 @@ class RunWriter:
         self._dropped = 0
         self._unreadable = 0  # in the batch that is being written
         self.problem: StcUserError | None = None
-        self._thread = threading.Thread(target=self._drain, name=f"stc-writer-{run_id}", daemon=True)
+        self._thread = threading.Thread(target=self._drain, name=f"stc-writer-{run.id}", daemon=True)
         self._thread.start()
         _open_writers.add(self)
 
@@ -108,8 +111,8 @@ class RunWriter:
             while True:
                 closing = self._closing
                 try:
-                    if database is None:
-                        database = Database(self._folder)
+                    if database is None or database.is_replaced():
+                        database = self._opened(database)
                     self._write_waiting(database)
                     now = time.monotonic()
                     if now - last_beat >= HEARTBEAT_EVERY_S:
@@ -128,7 +131,7 @@ class RunWriter:
                         if time.monotonic() > give_up_at:
                             return
                     if database is not None:
-                        database.close()
+                        self._mend(database, error)
                         database = None
                     time.sleep(0.2 if closing else RETRY_EVERY_S)
         except Exception:
@@ -137,6 +140,26 @@ class RunWriter:
             if database is not None:
                 database.close()
             self._done.set()
+
+    def _opened(self, database: Database | None) -> Database:
+        """The store as it is now. Where it is a new one, since the old was damaged or removed, the run begins in it again."""
+        if database is None:
+            database = Database(self._folder)
+        else:
+            database.reopen()
+        with database.writing() as connection:
+            removed = connection.execute("SELECT 1 FROM removed WHERE id = ?", (self._run_id,)).fetchone()
+            if removed is None and self._row(connection) is None:
+                insert(database, connection, self._run)
+                self._put(GapSeen(gap=Gap(part="store", reason="The store was replaced while the run was written.")))
+        return database
+
+    def _mend(self, database: Database, error: Exception) -> None:
+        """Close the store; where it is damaged, it is set aside first."""
+        if isinstance(error, sqlite3.Error) and is_damage(error):
+            with suppress(StcUserError):
+                database.mend()
+        database.close()
 
     def _write_waiting(self, database: Database) -> None:
         with self._lock:  # taken off the queue only once it is on disk
