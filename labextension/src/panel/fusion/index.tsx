@@ -7,6 +7,7 @@ import { SplitPane } from '../../components/splitpane';
 import { useTableState } from '../../components/table';
 import { bytes, count, percent } from '../../format';
 import { ILine, IViewProps } from '../../tokens';
+import { Gaps } from '../gaps';
 import { whyNothing } from '../nothing';
 import { KernelDetail } from './detail';
 import { GraphTable } from './graphs';
@@ -198,7 +199,7 @@ export function FusionView(props: IViewProps): JSX.Element {
           />
         )}
       </section>
-      <Gaps {...props} />
+      <Gaps gaps={report.compile.gaps} />
     </>
   );
   const side =
@@ -287,25 +288,4 @@ function savedWords({ report, trans }: IViewProps): string {
         change,
         known.length
       );
-}
-
-/** What capture could not see, so that nobody takes it for absent. */
-function Gaps({ report, trans }: IViewProps): JSX.Element | null {
-  const { gaps } = report.compile;
-  if (gaps.length === 0) {
-    return null;
-  }
-  return (
-    <details className="stc-Details">
-      <summary>{trans.__('What could not be seen (%1)', gaps.length)}</summary>
-      <ul>
-        {gaps.map((gap, index) => (
-          <li key={index}>
-            {gap.reason}
-            {gap.count > 1 && <span className="stc-mod-note">{` ×${count(gap.count)}`}</span>}
-          </li>
-        ))}
-      </ul>
-    </details>
-  );
 }
