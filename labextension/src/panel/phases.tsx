@@ -86,7 +86,7 @@ export function PhaseBar({ phases, total }: IPhaseBarProps): JSX.Element {
               <td>
                 <Figure
                   text={duration(part.seconds)}
-                  name="phase-self"
+                  name="compile.phases.self_s"
                   details={part.count > 1 ? [trans.__('Entered %1 times.', part.count)] : []}
                 />
               </td>
