@@ -13,7 +13,7 @@ apt_install() {
   as_root apt-get install -y -qq --no-install-recommends "$@" </dev/null >/dev/null
 }
 
-compiler() {
+want_compiler() {
   if command -v g++ >/dev/null || command -v clang++ >/dev/null; then return; fi
   echo 'Installing a C++ compiler.'
   if command -v apt-get >/dev/null; then
@@ -27,7 +27,7 @@ compiler() {
   fi
 }
 
-chromium() {
+want_chromium() {
   if command -v chromium >/dev/null || command -v google-chrome >/dev/null; then return; fi
   local own
   own=$(python -c 'from playwright.sync_api import sync_playwright as p
@@ -44,4 +44,5 @@ with p() as d: print(d.chromium.executable_path)')
   fi
 }
 
-for what in "$@"; do "$what"; done
+# A function named like the program would itself be what `command -v` finds.
+for what in "$@"; do "want_$what"; done

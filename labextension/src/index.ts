@@ -27,12 +27,12 @@ const ID = 'jupyterlab-stc:plugin';
 const SIDE_ID = 'stc-panel';
 const TAB_ID = 'stc-tab';
 
-namespace CommandIDs {
-  export const open = 'stc:open';
-  export const openTab = 'stc:open-tab';
-  export const openRun = 'stc:open-run';
-  export const showTab = 'stc:show';
-}
+const CommandIDs = {
+  open: 'stc:open',
+  openTab: 'stc:open-tab',
+  openRun: 'stc:open-run',
+  showTab: 'stc:show'
+} as const;
 
 const plugin: JupyterFrontEndPlugin<IStcModel> = {
   id: ID,

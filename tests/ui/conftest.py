@@ -204,9 +204,7 @@ def visit(context: BrowserContext, lab: Lab, path: str = "lab", *, dark: bool = 
 
 def run(page: Page, command: str, arguments: dict[str, object] | None = None) -> None:
     """Execute a command; its result stays in the page, since widgets cannot leave it."""
-    page.evaluate(
-        "async ([c, a]) => { await window.jupyterapp.commands.execute(c, a); }", [command, arguments or {}]
-    )
+    page.evaluate("async ([c, a]) => { await window.jupyterapp.commands.execute(c, a); }", [command, arguments or {}])
 
 
 @pytest.fixture

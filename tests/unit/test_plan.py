@@ -66,7 +66,9 @@ class TestPolicy:
         assert policy.mode == "c"
         modes = [policy.after_step(compiled_steps=n, eager_steps=0, last_s=0.01, elapsed_s=n / 100) for n in range(31)]
         assert modes == ["c"] * FIRST_WINDOW + ["e"]
-        modes = [policy.after_step(compiled_steps=30, eager_steps=n, last_s=0.01, elapsed_s=1) for n in range(WINDOW_STEPS)]
+        modes = [
+            policy.after_step(compiled_steps=30, eager_steps=n, last_s=0.01, elapsed_s=1) for n in range(WINDOW_STEPS)
+        ]
         assert modes == ["e"] * (WINDOW_STEPS - 1) + ["c"]
 
     def test_a_later_window_must_be_cheap(self) -> None:
@@ -81,7 +83,8 @@ class TestPolicy:
         assert not policy.wants_decision
 
     @pytest.mark.parametrize(
-        ("steps", "seconds", "enough"), [(4, 1.0, False), (5, 0.26, True), (5, 0.2, False), (40, 0.01, True), (3, 6.0, True)]
+        ("steps", "seconds", "enough"),
+        [(4, 1.0, False), (5, 0.26, True), (5, 0.2, False), (40, 0.01, True), (3, 6.0, True)],
     )
     def test_when_a_baseline_is_long_enough(self, steps: int, seconds: float, enough: bool) -> None:
         assert LoopPolicy.baseline_done(steps, seconds) is enough

@@ -53,7 +53,9 @@ def test_has_the_command_and_the_one_version_and_no_torch(wheel: zipfile.ZipFile
     info = f"jupyterlab_stc-{version}.dist-info"
     assert "stc = stc.cli:main" in wheel.read(f"{info}/entry_points.txt").decode()
     metadata = wheel.read(f"{info}/METADATA").decode().splitlines()
-    needed = [line.partition(": ")[2] for line in metadata if line.startswith("Requires-Dist") and "extra ==" not in line]
+    needed = [
+        line.partition(": ")[2] for line in metadata if line.startswith("Requires-Dist") and "extra ==" not in line
+    ]
     assert f"Version: {version}" in metadata
     assert "License-Expression: Apache-2.0" in metadata
     assert needed
