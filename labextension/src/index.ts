@@ -1,10 +1,5 @@
 /** The plugin: one model, the panel in the right side bar and in the main area, commands, status item, settings. */
-import {
-  ILabShell,
-  ILayoutRestorer,
-  JupyterFrontEnd,
-  JupyterFrontEndPlugin
-} from '@jupyterlab/application';
+import { ILabShell, ILayoutRestorer, JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { ICommandPalette, IThemeManager, MainAreaWidget, WidgetTracker } from '@jupyterlab/apputils';
 import { PageConfig } from '@jupyterlab/coreutils';
 import { IDocumentManager } from '@jupyterlab/docmanager';
@@ -72,7 +67,13 @@ function activate(
   const trans = (translator ?? nullTranslator).load('jupyterlab_stc');
   const { commands, shell } = app;
   const model = new StcModel(new Api(app.serviceManager.serverSettings));
-  const navigator = new Navigator({ shell, notebooks, editors, documents, root: PageConfig.getOption('serverRoot') });
+  const navigator = new Navigator({
+    shell,
+    notebooks,
+    editors,
+    documents,
+    root: PageConfig.getOption('serverRoot')
+  });
   const make = (): StcPanel => new StcPanel({ model, navigator, trans, themes });
 
   const side = make();
@@ -136,7 +137,12 @@ function activate(
   for (const tab of TABS) {
     palette?.addItem({ command: CommandIDs.showTab, category, args: { tab } });
   }
-  launcher?.add({ command: CommandIDs.openTab, category: trans.__('Other'), rank: 10, args: { isLauncher: true } });
+  launcher?.add({
+    command: CommandIDs.openTab,
+    category: trans.__('Other'),
+    rank: 10,
+    args: { isLauncher: true }
+  });
 
   const item = statusItem(model, trans, () => void commands.execute(CommandIDs.open));
   statusBar?.registerStatusItem(ID, {

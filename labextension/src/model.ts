@@ -208,7 +208,8 @@ export class StcModel implements IStcModel {
   private arrived(report: Report): void {
     this._report = { state: 'ready', report };
     // The report is newer than the list.
-    this._runs = this._runs?.map(one => (one.run.id === report.run.id ? { ...one, run: report.run } : one)) ?? null;
+    this._runs =
+      this._runs?.map(one => (one.run.id === report.run.id ? { ...one, run: report.run } : one)) ?? null;
   }
 
   private complain(error: unknown): void {
@@ -347,7 +348,10 @@ export const isLive = (summary: RunSummary): boolean => summary.run.status === '
 /** Live runs first, then the newest first. */
 function inOrder(runs: readonly RunSummary[]): RunSummary[] {
   return [...runs].sort(
-    (a, b) => Number(isLive(b)) - Number(isLive(a)) || b.run.started_at - a.run.started_at || compare(b.run.id, a.run.id)
+    (a, b) =>
+      Number(isLive(b)) - Number(isLive(a)) ||
+      b.run.started_at - a.run.started_at ||
+      compare(b.run.id, a.run.id)
   );
 }
 

@@ -180,7 +180,11 @@ interface IFound {
  * By id in the named notebook, by id anywhere (it may have been renamed), then by execution count. Counts start again
  * with the kernel, so a cell counts only if the recorded line is in it.
  */
-function findCell(named: readonly NotebookPanel[], open: readonly NotebookPanel[], location: Location): IFound | null {
+function findCell(
+  named: readonly NotebookPanel[],
+  open: readonly NotebookPanel[],
+  location: Location
+): IFound | null {
   const search = (panels: readonly NotebookPanel[], matches: (cell: Cell) => boolean): IFound | null => {
     for (const panel of panels) {
       const index = panel.content.widgets.findIndex(matches);
@@ -197,9 +201,7 @@ function findCell(named: readonly NotebookPanel[], open: readonly NotebookPanel[
     location.cell !== null &&
     (location.text === null || findLine(cell.model.sharedModel.getSource(), location) !== null);
   return (
-    search(named, hasId) ??
-    search(open, hasId) ??
-    search(location.notebook === null ? open : named, hasCount)
+    search(named, hasId) ?? search(open, hasId) ?? search(location.notebook === null ? open : named, hasCount)
   );
 }
 

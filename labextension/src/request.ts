@@ -12,8 +12,7 @@ export interface IServerStatus {
 
 /** What the websocket says. */
 export type Change =
-  | { type: 'hello'; version: string }
-  | { type: 'changed'; runs: string[]; removed: string[] };
+  { type: 'hello'; version: string } | { type: 'changed'; runs: string[]; removed: string[] };
 
 /** A request that the server refused, or that did not reach it (status 0). */
 export class ApiError extends Error {
@@ -54,7 +53,10 @@ export class Api implements IApi {
   }
 
   rename(runId: string, name: string): Promise<RunSummary> {
-    return this.json(`runs/${encodeURIComponent(runId)}`, { method: 'PATCH', body: JSON.stringify({ name }) });
+    return this.json(`runs/${encodeURIComponent(runId)}`, {
+      method: 'PATCH',
+      body: JSON.stringify({ name })
+    });
   }
 
   async delete(runId: string): Promise<void> {
@@ -90,7 +92,10 @@ export class Api implements IApi {
       throw new ApiError(0, error instanceof Error ? error.message : String(error));
     }
     if (!response.ok) {
-      const said = (await response.json().catch(() => null)) as { message?: string; remedy?: string | null } | null;
+      const said = (await response.json().catch(() => null)) as {
+        message?: string;
+        remedy?: string | null;
+      } | null;
       throw new ApiError(response.status, said?.message || response.statusText, said?.remedy ?? null);
     }
     return response;

@@ -49,7 +49,11 @@ export function ago(at: number, now: number, trans: TranslationBundle): string {
     const days = Math.floor(seconds / DAY);
     return trans._n('%1 day ago', '%1 days ago', days);
   }
-  return new Date(at * 1000).toLocaleDateString(undefined, { year: 'numeric', month: 'short', day: 'numeric' });
+  return new Date(at * 1000).toLocaleDateString(undefined, {
+    year: 'numeric',
+    month: 'short',
+    day: 'numeric'
+  });
 }
 
 /** Time since, with the exact moment on hover. */

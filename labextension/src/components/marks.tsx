@@ -7,7 +7,8 @@ import { Run, Severity } from '../records';
 /** How a run stands, "partial" being a completed one with something missing. */
 export type Mark = Run['status'] | 'partial';
 
-export const markOf = (run: Run): Mark => (run.status === 'completed' && run.partial ? 'partial' : run.status);
+export const markOf = (run: Run): Mark =>
+  run.status === 'completed' && run.partial ? 'partial' : run.status;
 
 export function markWords(mark: Mark, trans: TranslationBundle): string {
   switch (mark) {
@@ -100,7 +101,10 @@ const SEVERITIES: Readonly<Record<Severity, JSX.Element>> = {
   ),
   warning: (
     <>
-      <path className="stc-Mark-fill" d="M7.100 1.600a1 1 0 0 1 1.800 0l6.100 11.900a1 1 0 0 1-.9 1.500H1.900a1 1 0 0 1-.9-1.500z" />
+      <path
+        className="stc-Mark-fill"
+        d="M7.100 1.600a1 1 0 0 1 1.800 0l6.100 11.900a1 1 0 0 1-.9 1.500H1.900a1 1 0 0 1-.9-1.500z"
+      />
       <path className="stc-Mark-cut" d="M8 5.500v4.200M8 12v.6" />
     </>
   ),
@@ -112,7 +116,13 @@ const SEVERITIES: Readonly<Record<Severity, JSX.Element>> = {
   )
 };
 
-export function SeverityMark({ severity, trans }: { severity: Severity; trans: TranslationBundle }): JSX.Element {
+export function SeverityMark({
+  severity,
+  trans
+}: {
+  severity: Severity;
+  trans: TranslationBundle;
+}): JSX.Element {
   const words = severityWords(severity, trans);
   return (
     <svg className={`stc-Mark stc-mod-${severity}`} viewBox="0 0 16 16" role="img" aria-label={words}>

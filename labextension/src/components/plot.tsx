@@ -64,7 +64,8 @@ export function Plot({ draw, label, theme, height }: IPlotProps): JSX.Element {
       if (now > 0 && now !== width) {
         width = now;
         void import('plotly.js-basic-dist-min').then(
-          ({ default: Plotly }) => element.isConnected && element.childElementCount > 0 && Plotly.Plots.resize(element)
+          ({ default: Plotly }) =>
+            element.isConnected && element.childElementCount > 0 && Plotly.Plots.resize(element)
         );
       }
     });

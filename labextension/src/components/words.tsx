@@ -6,7 +6,9 @@ export function Words({ text }: { text: string }): JSX.Element {
     <>
       {text
         .split(/`([^`]+)`/)
-        .map((part, index) => (index % 2 === 1 ? <code key={index}>{part}</code> : <span key={index}>{part}</span>))}
+        .map((part, index) =>
+          index % 2 === 1 ? <code key={index}>{part}</code> : <span key={index}>{part}</span>
+        )}
     </>
   );
 }

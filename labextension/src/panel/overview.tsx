@@ -94,7 +94,13 @@ function Figures({ report }: { report: Report }): JSX.Element {
       : [
           trans.__('n = %1, 95th percentile %2', count(of.n), duration(of.p95_s)),
           ...(of.median_low_s !== null && of.median_high_s !== null
-            ? [trans.__('95 %% interval of the median: %1 to %2', duration(of.median_low_s), duration(of.median_high_s))]
+            ? [
+                trans.__(
+                  '95 %% interval of the median: %1 to %2',
+                  duration(of.median_low_s),
+                  duration(of.median_high_s)
+                )
+              ]
             : [])
         ];
   const unknown = (reason: string | null): string[] => (reason ? [reason] : []);
@@ -104,7 +110,12 @@ function Figures({ report }: { report: Report }): JSX.Element {
       <div>
         <dt>{trans.__('Eager step')}</dt>
         <dd>
-          <Figure focusable text={duration(steps.eager?.median_s)} name="steps.eager.median_s" details={timing(steps.eager)} />
+          <Figure
+            focusable
+            text={duration(steps.eager?.median_s)}
+            name="steps.eager.median_s"
+            details={timing(steps.eager)}
+          />
         </dd>
       </div>
       <div>
@@ -261,7 +272,9 @@ function StepTimes({ report, trans, theme }: IOverviewProps): JSX.Element {
         <p className="stc-Note">
           {run.status === 'running'
             ? trans.__('No step has ended yet.')
-            : trans.__('No training step was seen: a step ends with an optimizer’s update or a backward pass.')}
+            : trans.__(
+                'No training step was seen: a step ends with an optimizer’s update or a backward pass.'
+              )}
         </p>
       )}
     </section>
@@ -274,7 +287,8 @@ function CompileTime({ report }: { report: Report }): JSX.Element {
   return (
     <section className="stc-Section" aria-label={trans.__('Compile time')}>
       <h3 className="stc-Section-head">
-        {trans.__('Compile time')} <Figure className="stc-Count" text={duration(total)} name="compile.total_s" />
+        {trans.__('Compile time')}{' '}
+        <Figure className="stc-Count" text={duration(total)} name="compile.total_s" />
       </h3>
       {phases.length > 0 ? (
         <PhaseBar phases={phases} total={total} />
@@ -354,4 +368,3 @@ function Environment({ report }: { report: Report }): JSX.Element {
     </details>
   );
 }
-

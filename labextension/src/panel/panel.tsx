@@ -57,7 +57,9 @@ export class StcPanel extends ReactWidget {
   }
 
   protected override render(): JSX.Element {
-    return <Panel {...this.options} theme={this.options.themes?.theme ?? ''} isVisible={() => this.isVisible} />;
+    return (
+      <Panel {...this.options} theme={this.options.themes?.theme ?? ''} isVisible={() => this.isVisible} />
+    );
   }
 
   private look(): void {
@@ -157,7 +159,9 @@ type ViewsProps = Omit<IViewsProps, 'themes'>;
 function Views({ model, navigator, trans, theme, width, report }: ViewsProps): JSX.Element {
   const id = React.useId();
   const { compile } = report;
-  const stops = compile.breaks.filter(one => !one.benign).length + compile.recompilations.filter(one => !one.benign).length;
+  const stops =
+    compile.breaks.filter(one => !one.benign).length +
+    compile.recompilations.filter(one => !one.benign).length;
   const props = {
     report,
     model,
@@ -178,7 +182,11 @@ function Views({ model, navigator, trans, theme, width, report }: ViewsProps): J
         tabs={[
           { tab: 'overview', title: trans.__('Overview'), count: 0 },
           { tab: 'fusion', title: trans.__('Fusion'), count: 0 },
-          { tab: 'breaks', title: width === 'narrow' ? trans.__('Breaks') : trans.__('Breaks & recompilations'), count: stops }
+          {
+            tab: 'breaks',
+            title: width === 'narrow' ? trans.__('Breaks') : trans.__('Breaks & recompilations'),
+            count: stops
+          }
         ]}
       />
       {report.schema_version > SCHEMA_VERSION && (
@@ -186,7 +194,13 @@ function Views({ model, navigator, trans, theme, width, report }: ViewsProps): J
           {trans.__('This run was recorded by a newer version; what this panel does not know is left out.')}
         </p>
       )}
-      <div id={`${id}-view`} className="stc-View" role="tabpanel" aria-labelledby={`${id}-${model.tab}`} key={report.run.id}>
+      <div
+        id={`${id}-view`}
+        className="stc-View"
+        role="tabpanel"
+        aria-labelledby={`${id}-${model.tab}`}
+        key={report.run.id}
+      >
         {model.tab === 'overview' && <Overview {...props} theme={theme} onTab={show} />}
         {model.tab === 'fusion' && <FusionView {...props} />}
         {model.tab === 'breaks' && <BreaksView {...props} />}

@@ -80,7 +80,10 @@ export function PhaseBar({ phases, total }: IPhaseBarProps): JSX.Element {
               onMouseLeave={() => setLit(null)}
             >
               <th scope="row">
-                <span className={`stc-Swatch ${part.colour === null ? 'stc-mod-rest' : ''}`} style={paint(part)} />
+                <span
+                  className={`stc-Swatch ${part.colour === null ? 'stc-mod-rest' : ''}`}
+                  style={paint(part)}
+                />
                 {part.label}
               </th>
               <td>

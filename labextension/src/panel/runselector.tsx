@@ -24,7 +24,9 @@ export function groupOf(run: Run): string {
 
 export function matches(summary: RunSummary, filter: string): boolean {
   const { run } = summary;
-  const words = [run.name, run.status, run.target, run.plan, groupOf(run), summary.headline].join(' ').toLowerCase();
+  const words = [run.name, run.status, run.target, run.plan, groupOf(run), summary.headline]
+    .join(' ')
+    .toLowerCase();
   return filter
     .toLowerCase()
     .split(/\s+/)

@@ -9,7 +9,13 @@ const FIRST_CELLS = '%load_ext stc\n\n%%stc_compile\nfor x, y in loader:\n    ..
 const INSTALL = 'pip install jupyterlab-stc';
 
 /** The connection's trouble, where it keeps the panel from showing anything. */
-export function ConnectionState({ connection, onRetry }: { connection: Connection; onRetry: () => void }): JSX.Element | null {
+export function ConnectionState({
+  connection,
+  onRetry
+}: {
+  connection: Connection;
+  onRetry: () => void;
+}): JSX.Element | null {
   const { trans } = usePanel();
   switch (connection.state) {
     case 'connecting':
@@ -60,7 +66,13 @@ export function ConnectionState({ connection, onRetry }: { connection: Connectio
 }
 
 /** A line above a report that is shown all the same. */
-export function ConnectionNote({ connection, onRetry }: { connection: Connection; onRetry: () => void }): JSX.Element | null {
+export function ConnectionNote({
+  connection,
+  onRetry
+}: {
+  connection: Connection;
+  onRetry: () => void;
+}): JSX.Element | null {
   const { trans } = usePanel();
   if (connection.state === 'connected' || connection.state === 'connecting') {
     return null;
@@ -88,13 +100,21 @@ export function NoRuns(): JSX.Element {
   return (
     <Empty
       title={trans.__('No runs yet')}
-      reason={trans.__('A run appears here while a cell with this line on top of it trains. In a terminal, `stc run train.py` does the same.')}
+      reason={trans.__(
+        'A run appears here while a cell with this line on top of it trains. In a terminal, `stc run train.py` does the same.'
+      )}
       code={FIRST_CELLS}
     />
   );
 }
 
-export function NoReport({ state, onRetry }: { state: ReportState; onRetry: () => void }): JSX.Element | null {
+export function NoReport({
+  state,
+  onRetry
+}: {
+  state: ReportState;
+  onRetry: () => void;
+}): JSX.Element | null {
   const { trans } = usePanel();
   switch (state.state) {
     case 'loading':

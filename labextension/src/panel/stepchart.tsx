@@ -24,7 +24,12 @@ interface IKind {
 
 const kinds = (trans: TranslationBundle): IKind[] => [
   { kind: 'e', label: trans.__('Eager'), symbol: 'diamond', path: 'M5 0 10 5 5 10 0 5z' },
-  { kind: 'c', label: trans.__('Compiled'), symbol: 'circle', path: 'M5 .5a4.500 4.500 0 1 1 0 9 4.500 4.500 0 0 1 0-9z' },
+  {
+    kind: 'c',
+    label: trans.__('Compiled'),
+    symbol: 'circle',
+    path: 'M5 .5a4.500 4.500 0 1 1 0 9 4.500 4.500 0 0 1 0-9z'
+  },
   { kind: 'm', label: trans.__('Partly compiled'), symbol: 'square', path: 'M1 1h8v8H1z' },
   { kind: 'x', label: trans.__('Compiling'), symbol: 'triangle-up', path: 'M5 .5 10 9.500H0z' },
   {
@@ -99,7 +104,13 @@ export function StepChart({ steps, trans, theme }: IStepChartProps): JSX.Element
   const { series } = steps;
   const last = series.index.length - 1;
   // The report is a new object at each update; the chart is drawn again only when there is something new in it.
-  const version = [series.index.length, series.index[last], series.kind[last], steps.eager?.n, steps.compiled?.n].join();
+  const version = [
+    series.index.length,
+    series.index[last],
+    series.kind[last],
+    steps.eager?.n,
+    steps.compiled?.n
+  ].join();
   const plot = React.useMemo(() => stepPlot(series), [version]); // eslint-disable-line react-hooks/exhaustive-deps
   const draw = React.useCallback((ink: IInk) => drawn(plot, steps, trans, ink), [plot, trans]); // eslint-disable-line react-hooks/exhaustive-deps
 
@@ -111,7 +122,10 @@ export function StepChart({ steps, trans, theme }: IStepChartProps): JSX.Element
       <ul className="stc-Legend" aria-hidden="true">
         {present.map(({ kind, label, path, hollow }) => (
           <li key={kind}>
-            <svg viewBox="0 0 10 10" className={`stc-Legend-mark stc-mod-kind-${kind} ${hollow ? 'stc-mod-hollow' : ''}`}>
+            <svg
+              viewBox="0 0 10 10"
+              className={`stc-Legend-mark stc-mod-kind-${kind} ${hollow ? 'stc-mod-hollow' : ''}`}
+            >
               <path d={path} />
             </svg>
             {label}
@@ -218,4 +232,3 @@ function drawn(
     }
   };
 }
-

@@ -37,7 +37,9 @@ export function Tabs({ tabs, current, name, id, onShow }: ITabsProps): JSX.Eleme
           tabIndex={tab === current ? 0 : -1}
           onClick={() => onShow(tab)}
           onKeyDown={event => {
-            const to = { ArrowRight: index + 1, ArrowLeft: index - 1, Home: 0, End: tabs.length - 1 }[event.key];
+            const to = { ArrowRight: index + 1, ArrowLeft: index - 1, Home: 0, End: tabs.length - 1 }[
+              event.key
+            ];
             if (to !== undefined) {
               event.preventDefault();
               go(to);
