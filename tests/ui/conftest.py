@@ -196,9 +196,11 @@ def visit(context: BrowserContext, lab: Lab, path: str = "lab", *, dark: bool = 
     page.goto(f"{lab.url}/{path}?token={TOKEN}&reset")
     page.wait_for_function("() => window.jupyterapp !== undefined", timeout=60_000)
     page.evaluate("async () => { await window.jupyterapp.restored; }")
-    if dark:
-        run(page, "apputils:change-theme", {"theme": "JupyterLab Dark"})
-        page.wait_for_selector("body[data-jp-theme-light='false']", state="attached")
+    # The lab keeps the theme of the visit before.
+    light = str(not dark).lower()
+    if page.get_attribute("body", "data-jp-theme-light") != light:
+        run(page, "apputils:change-theme", {"theme": "JupyterLab Dark" if dark else "JupyterLab Light"})
+        page.wait_for_selector(f"body[data-jp-theme-light='{light}']", state="attached")
     return page
 
 

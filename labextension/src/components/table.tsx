@@ -13,8 +13,12 @@ export interface IColumn<Row> {
   title: string;
   /** Said on hover over the title. */
   hint?: string;
-  /** A track of the CSS grid: "minmax(8em, 1fr)". */
-  width: string;
+  /** Least width, in em. */
+  width: number;
+  /** Its share of the room that is left over; without one it stays as it is. */
+  grow?: number;
+  /** Leaves the table where there is no room for all; the highest goes first. */
+  optional?: number;
   numeric?: boolean;
   render: (row: Row) => React.ReactNode;
   /** What to sort by; null comes last either way. Left out: not sortable. */
@@ -64,6 +68,34 @@ export interface ITableProps<Row> {
 const DRAW_ALL = 120;
 const ROW_HEIGHT = 28;
 
+/** As in the style sheet, in px: between columns, at both ends together, and the track that unfolds rows. */
+const GAP = 8;
+const ENDS = 12;
+const FOLD = 18;
+
+/** The columns that fit into a table of this width; those that are not optional stay in any case. */
+export function fitting<Row>(
+  columns: readonly IColumn<Row>[],
+  pixels: number,
+  em: number,
+  foldable: boolean
+): readonly IColumn<Row>[] {
+  const kept = [...columns];
+  const needed = (): number =>
+    kept.reduce((sum, column) => sum + column.width * em + GAP, ENDS - GAP) + (foldable ? FOLD + GAP : 0);
+  while (needed() > pixels) {
+    const least = kept.reduce<IColumn<Row> | null>(
+      (worst, column) => ((column.optional ?? 0) > (worst?.optional ?? 0) ? column : worst),
+      null
+    );
+    if (least === null) {
+      break;
+    }
+    kept.splice(kept.indexOf(least), 1);
+  }
+  return kept;
+}
+
 export function sortRows<Row>(
   rows: readonly Row[],
   columns: readonly IColumn<Row>[],
@@ -90,8 +122,10 @@ export function sortRows<Row>(
 }
 
 export function Table<Row>(props: ITableProps<Row>): JSX.Element {
-  const { label, columns, state, onState, idOf, details, onOpen, lit, selected = null } = props;
+  const { label, state, onState, idOf, details, onOpen, lit, selected = null } = props;
   const { trans } = usePanel();
+  const frame = React.useRef<HTMLDivElement>(null);
+  const columns = useFitting(frame, props.columns, details !== undefined);
   const list = React.useRef<HTMLDivElement>(null);
   const header = React.useRef<HTMLDivElement>(null);
   const focusWanted = React.useRef(props.focusActive === true);
@@ -222,14 +256,15 @@ export function Table<Row>(props: ITableProps<Row>): JSX.Element {
     latest.current.onState(old => (old.active === id ? old : { ...old, active: id }));
   }, []);
 
-  const tracks = `${details ? '18px ' : ''}${columns.map(column => column.width).join(' ')}`;
+  const tracks = columns.map(({ width, grow }) => (grow ? `minmax(${width}em, ${grow}fr)` : `${width}em`));
   return (
     <div
+      ref={frame}
       className="stc-Table"
       role={details ? 'treegrid' : 'grid'}
       aria-label={label}
       aria-rowcount={rows.length + 1}
-      style={{ '--stc-tracks': tracks } as React.CSSProperties}
+      style={{ '--stc-tracks': `${details ? `${FOLD}px ` : ''}${tracks.join(' ')}` } as React.CSSProperties}
       onKeyDown={pressed}
     >
       <div ref={header} role="row" aria-rowindex={1} className="stc-Table-header">
@@ -272,6 +307,37 @@ export function Table<Row>(props: ITableProps<Row>): JSX.Element {
         )}
       </div>
     </div>
+  );
+}
+
+/** The columns that there is room for, now. */
+function useFitting<Row>(
+  frame: React.RefObject<HTMLElement>,
+  columns: readonly IColumn<Row>[],
+  foldable: boolean
+): readonly IColumn<Row>[] {
+  const [room, setRoom] = React.useState<{ pixels: number; em: number } | null>(null);
+  React.useLayoutEffect(() => {
+    const element = frame.current;
+    if (!element) {
+      return;
+    }
+    const measure = (): void => {
+      // A hidden table has no width, and keeps the columns it had.
+      if (element.clientWidth > 0) {
+        const pixels = element.clientWidth;
+        const em = parseFloat(window.getComputedStyle(element).fontSize) || 13;
+        setRoom(old => (old?.pixels === pixels && old.em === em ? old : { pixels, em }));
+      }
+    };
+    measure();
+    const observer = new ResizeObserver(measure);
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, [frame]);
+  return React.useMemo(
+    () => (room === null ? columns : fitting(columns, room.pixels, room.em, foldable)),
+    [columns, room, foldable]
   );
 }
 

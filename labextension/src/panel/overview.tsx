@@ -25,17 +25,21 @@ export interface IOverviewProps extends IViewProps {
 
 export function Overview(props: IOverviewProps): JSX.Element {
   const { report, width } = props;
-  const left = (
+  const first = (
     <>
       <Headline report={report} />
       <Figures report={report} />
       <Findings {...props} />
     </>
   );
-  const right = (
+  const charts = (
     <>
       <StepTimes {...props} />
       <CompileTime report={report} />
+    </>
+  );
+  const facts = (
+    <>
       <Models report={report} />
       <Environment report={report} />
     </>
@@ -43,8 +47,9 @@ export function Overview(props: IOverviewProps): JSX.Element {
   if (width === 'narrow') {
     return (
       <div className="stc-Overview">
-        {left}
-        {right}
+        {first}
+        {charts}
+        {facts}
       </div>
     );
   }
@@ -52,8 +57,13 @@ export function Overview(props: IOverviewProps): JSX.Element {
     <SplitPane
       name="overview"
       stacked={false}
-      first={<div className="stc-Overview">{left}</div>}
-      second={<div className="stc-Overview">{right}</div>}
+      first={
+        <div className="stc-Overview">
+          {first}
+          {facts}
+        </div>
+      }
+      second={<div className="stc-Overview">{charts}</div>}
     />
   );
 }
@@ -184,11 +194,16 @@ function Figures({ report }: { report: Report }): JSX.Element {
         </dd>
       </div>
       <div>
-        <dt>{trans.__('Graphs, kernels')}</dt>
+        <dt>{trans.__('Kernels')}</dt>
         <dd>
-          <Figure focusable text={count(compile.graphs.length)} name="compile.graphs.count" />
-          {', '}
-          <Figure focusable text={count(kernels)} name="compile.kernels.count" />
+          <Figure focusable text={count(kernels)} name="compile.kernels.count" />{' '}
+          <small>
+            <Figure
+              focusable
+              text={trans._n('in %1 graph', 'in %1 graphs', compile.graphs.length)}
+              name="compile.graphs.count"
+            />
+          </small>
         </dd>
       </div>
       <div>

@@ -70,11 +70,22 @@ export interface IStepPlot {
 
 /** The series in columns by kind, with the scale that fits its ordinary steps. */
 export function stepPlot(series: StepSeries): IStepPlot {
-  const ordinary = series.duration_s.filter((_, at) => 'ecm'.includes(series.kind[at])).sort((a, b) => a - b);
-  const measure = ordinary.length > 0 ? ordinary : [...series.duration_s].sort((a, b) => a - b);
-  const median = measure[Math.floor(measure.length / 2)] ?? 1;
+  // Each kind by itself: five eager steps are to be seen beside thousands of compiled ones.
+  const ordinary = ['e', 'c', 'm'].map(kind => series.duration_s.filter((_, at) => series.kind[at] === kind));
+  const known = ordinary.filter(seconds => seconds.length > 0);
+  const measures = (known.length > 0 ? known : [series.duration_s]).map(seconds =>
+    [...seconds].sort((a, b) => a - b)
+  );
+  const median = Math.min(...measures.map(sorted => sorted[Math.floor(sorted.length / 2)] ?? 1));
   // One step in fifty may be an outlier without pressing all others flat.
-  const high = Math.min(measure[Math.floor((measure.length - 1) * 0.98)] ?? 1, 3 * median);
+  const high = Math.max(
+    ...measures.map(sorted =>
+      Math.min(
+        sorted[Math.floor((sorted.length - 1) * 0.98)] ?? 1,
+        3 * (sorted[Math.floor(sorted.length / 2)] ?? 1)
+      )
+    )
+  );
   const [factor, unit] = UNITS.find(([size]) => median >= size) ?? UNITS[UNITS.length - 1];
   const top = (high * HEADROOM) / factor || 1;
   const points: IStepPlot['points'] = {};

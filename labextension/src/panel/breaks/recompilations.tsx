@@ -39,7 +39,8 @@ export function RecompilationTable(props: IRecompilationTableProps): JSX.Element
     const guard: IColumn<Recompilation> = {
       key: 'guard',
       title: trans.__('Guard that failed'),
-      width: 'minmax(7em, 1.4fr)',
+      width: 7,
+      grow: 1.4,
       render: row => (
         <code className="stc-Guard" title={row.guard}>
           {row.guard}
@@ -50,7 +51,8 @@ export function RecompilationTable(props: IRecompilationTableProps): JSX.Element
     const change: IColumn<Recompilation> = {
       key: 'change',
       title: trans.__('Before → after'),
-      width: 'minmax(6em, 1fr)',
+      width: 6,
+      grow: 1,
       render: row => (
         <code className="stc-Guard" title={changeWords(row) ?? undefined}>
           {changeWords(row) ?? trans.__('not known')}
@@ -61,7 +63,7 @@ export function RecompilationTable(props: IRecompilationTableProps): JSX.Element
     const step: IColumn<Recompilation> = {
       key: 'step',
       title: trans.__('Step'),
-      width: '4em',
+      width: 4,
       numeric: true,
       render: stepOf,
       value: row => row.step
@@ -72,8 +74,10 @@ export function RecompilationTable(props: IRecompilationTableProps): JSX.Element
           change,
           {
             key: 'function',
+            optional: 2,
             title: trans.__('Function'),
-            width: 'minmax(7em, 1fr)',
+            width: 7,
+            grow: 1,
             render: row => (
               <code className="stc-Guard" title={row.function}>
                 {row.function}
@@ -84,15 +88,16 @@ export function RecompilationTable(props: IRecompilationTableProps): JSX.Element
           {
             key: 'line',
             title: trans.__('Line'),
-            width: '7.5em',
+            width: 7.5,
             render: row =>
               row.location ? <LocationChip location={row.location} tabbable={false} /> : UNKNOWN,
             value: row => (row.location ? `${row.location.file} ${row.location.line}` : null)
           },
           {
             key: 'call',
+            optional: 1,
             title: trans.__('Call'),
-            width: '4em',
+            width: 4,
             numeric: true,
             render: row => <Figure text={count(row.call)} name="compile.recompilations.call" />,
             value: row => row.call

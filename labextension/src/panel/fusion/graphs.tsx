@@ -137,15 +137,16 @@ export function GraphTable(props: IGraphTableProps): JSX.Element {
       {
         key: 'graph',
         title: trans.__('Graph'),
-        width: 'minmax(7em, 1fr)',
+        width: wide ? 11 : 5.6,
+        grow: 1,
         render: graph => <Title graph={graph} />,
         value: graph => `${graph.phase} ${graph.name ?? ''}`
       },
       {
         key: 'made',
-        title: wide ? trans.__('Ops → kernels') : trans.__('Made'),
+        title: wide ? trans.__('Ops → kernels') : trans.__('Kernels'),
         hint: trans.__('Operations of the traced graph, and the kernels they became'),
-        width: wide ? '8em' : '5em',
+        width: wide ? 9.2 : 4.8,
         numeric: true,
         render: graph => <Made graph={graph} />,
         value: graph => graph.kernels.length
@@ -154,7 +155,7 @@ export function GraphTable(props: IGraphTableProps): JSX.Element {
         key: 'saved',
         title: trans.__('Saved'),
         hint: trans.__('Bytes that are not moved any more, against eager'),
-        width: wide ? '8.5em' : '6.5em',
+        width: wide ? 7.5 : 4.6,
         numeric: true,
         render: graph => <Saved graph={graph} />,
         value: savedShare
@@ -167,33 +168,37 @@ export function GraphTable(props: IGraphTableProps): JSX.Element {
       ...narrow,
       {
         key: 'fused',
+        optional: 2,
         title: trans.__('Fused'),
         hint: trans.__('Bytes that the kernels move'),
-        width: '5.5em',
+        width: 5.5,
         numeric: true,
         render: graph => <Moved graph={graph} part="fused" />,
         value: graph => graph.bytes?.fused ?? null
       },
       {
         key: 'eager',
+        optional: 3,
         title: trans.__('Eager'),
         hint: trans.__('Bytes that eager PyTorch moves'),
-        width: '5.5em',
+        width: 5.5,
         numeric: true,
         render: graph => <Moved graph={graph} part="eager" />,
         value: graph => graph.bytes?.eager ?? null
       },
       {
         key: 'cache',
+        optional: 1,
         title: trans.__('Cache'),
-        width: '5.5em',
+        width: 5.5,
         render: graph => <Cache graph={graph} />,
         value: graph => graph.cache?.outcome ?? null
       },
       {
         key: 'compile',
+        optional: 4,
         title: trans.__('Compiled in'),
-        width: '6.5em',
+        width: 7.2,
         numeric: true,
         render: graph => <Figure text={duration(graph.compile_s)} name="compile.graphs.compile_s" />,
         value: graph => graph.compile_s

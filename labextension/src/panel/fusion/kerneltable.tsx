@@ -39,14 +39,16 @@ export function KernelTable(props: IKernelTableProps): JSX.Element {
     const name: IColumn<IKernelRow> = {
       key: 'name',
       title: trans.__('Kernel'),
-      width: 'minmax(8em, 1fr)',
+      width: wide ? 10 : 6,
+      grow: 1,
       render: row => <Name row={row} />,
       value: row => shortName(row.kernel.name)
     };
     const kind: IColumn<IKernelRow> = {
       key: 'kind',
       title: trans.__('Kind'),
-      width: '4.8em',
+      width: 5.2,
+      optional: 2,
       render: row => <KindBadge kind={row.kernel.kind} trans={trans} />,
       value: row => row.kernel.kind
     };
@@ -54,7 +56,7 @@ export function KernelTable(props: IKernelTableProps): JSX.Element {
       key: 'ops',
       title: trans.__('Ops'),
       hint: trans.__('Operations that the kernel computes'),
-      width: '3.2em',
+      width: 3.4,
       numeric: true,
       render: row => <Figure text={count(row.kernel.ops.length)} name="compile.kernels.ops" />,
       value: row => row.kernel.ops.length
@@ -63,7 +65,7 @@ export function KernelTable(props: IKernelTableProps): JSX.Element {
       key: 'share',
       title: trans.__('Bytes'),
       hint: trans.__("Share of the bytes of the graph's kernels"),
-      width: wide ? '7.5em' : '5.8em',
+      width: wide ? 7 : 5.6,
       numeric: true,
       render: row => <Share share={row.share} name="compile.kernels.share" />,
       value: row => row.share
@@ -78,18 +80,20 @@ export function KernelTable(props: IKernelTableProps): JSX.Element {
       share,
       {
         key: 'read',
+        optional: 4,
         title: trans.__('In'),
         hint: trans.__('Bytes that the kernel reads'),
-        width: '5em',
+        width: 5,
         numeric: true,
         render: row => <Figure text={bytes(row.kernel.bytes_read)} name="compile.kernels.bytes_read" />,
         value: row => row.kernel.bytes_read
       },
       {
         key: 'written',
+        optional: 3,
         title: trans.__('Out'),
         hint: trans.__('Bytes that the kernel writes'),
-        width: '5em',
+        width: 5,
         numeric: true,
         render: row => <Figure text={bytes(row.kernel.bytes_written)} name="compile.kernels.bytes_written" />,
         value: row => row.kernel.bytes_written
@@ -98,7 +102,8 @@ export function KernelTable(props: IKernelTableProps): JSX.Element {
         key: 'groups',
         title: trans.__('Groups'),
         hint: trans.__('Loop nests of the kernel'),
-        width: '4.2em',
+        width: 5.6,
+        optional: 5,
         numeric: true,
         render: row => <Groups row={row} />,
         value: row => groupCount(row.kernel)

@@ -29,12 +29,14 @@ export function Layouts({ kernel, width }: { kernel: Kernel; width: 'narrow' | '
     const column = (
       key: string,
       title: string,
-      track: string,
+      width: number,
+      grow: number,
       text: (layout: Layout) => string
     ): IColumn<IBuffer> => ({
       key,
       title,
-      width: track,
+      width,
+      grow,
       render: ({ layout }) => (
         <span className="stc-Layout-text" title={text(layout)}>
           {text(layout)}
@@ -43,7 +45,7 @@ export function Layouts({ kernel, width }: { kernel: Kernel; width: 'narrow' | '
       value: ({ layout }) => text(layout)
     });
     const buffer: IColumn<IBuffer> = {
-      ...column('buffer', trans.__('Buffer'), 'minmax(6em, 1fr)', layout => layout.buffer),
+      ...column('buffer', trans.__('Buffer'), 6.5, 0.5, layout => layout.buffer),
       render: ({ layout }) => (
         <span className="stc-Layout-buffer">
           <span className={`stc-Layout-role stc-mod-${layout.role}`}>{role(layout)}</span>
@@ -51,26 +53,16 @@ export function Layouts({ kernel, width }: { kernel: Kernel; width: 'narrow' | '
         </span>
       )
     };
-    const shape = column('shape', trans.__('Shape'), 'minmax(5em, 1fr)', layout => size(layout.shape));
-    const format = column(
-      'format',
-      trans.__('Format'),
-      'minmax(5em, 0.8fr)',
-      layout => layout.format ?? UNKNOWN
-    );
+    const shape = column('shape', trans.__('Shape'), 6.5, 0.5, layout => size(layout.shape));
+    const format = column('format', trans.__('Format'), 7, 0, layout => layout.format ?? UNKNOWN);
     return wide
       ? [
           buffer,
-          column('dtype', trans.__('Type'), '5.5em', layout => layout.dtype),
+          { ...column('dtype', trans.__('Type'), 5, 0, layout => layout.dtype), optional: 1 },
           shape,
-          column('stride', trans.__('Strides'), 'minmax(5em, 1fr)', layout => size(layout.stride)),
+          { ...column('stride', trans.__('Strides'), 8, 1, layout => size(layout.stride)), optional: 2 },
           format,
-          column(
-            'reason',
-            trans.__('In memory because'),
-            'minmax(7em, 1.3fr)',
-            layout => layout.reason ?? UNKNOWN
-          )
+          column('reason', trans.__('In memory because'), 10.5, 2, layout => layout.reason ?? UNKNOWN)
         ]
       : [buffer, shape, format];
   }, [trans, wide]);
@@ -106,7 +98,7 @@ export function Layouts({ kernel, width }: { kernel: Kernel; width: 'narrow' | '
           state={state}
           onState={setState}
           click="unfold"
-          details={wide ? undefined : details}
+          details={details}
         />
       )}
     </section>

@@ -29,7 +29,7 @@ export interface ILensProps {
 }
 
 /** Blocks a line shows before "+n". */
-const BLOCKS = { narrow: 2, wide: 5 } as const;
+const BLOCKS = { narrow: 6, wide: 3 } as const;
 const BLOCK_PX = 27;
 const LABELS_SAID = 8;
 
@@ -285,8 +285,12 @@ const LensLine = React.memo((props: ILensLineProps): JSX.Element => {
             </button>
           )}
         </span>
-        <code className="stc-Lens-code" onClick={marked ? () => props.onSelect(number) : undefined}>
-          {props.pieces ? <Pieces pieces={props.pieces} /> : line.text}
+        <code
+          className="stc-Lens-code"
+          style={hanging(line.text)}
+          onClick={marked ? () => props.onSelect(number) : undefined}
+        >
+          {props.pieces ? <Pieces pieces={dedented(props.pieces)} /> : line.text.trimStart()}
         </code>
         {line.folded.length > 0 && (
           <span
@@ -318,6 +322,20 @@ const LensLine = React.memo((props: ILensLineProps): JSX.Element => {
   );
 });
 LensLine.displayName = 'LensLine';
+
+/** Indentation as padding, so that a long line goes on two characters to the right of where it began. */
+function hanging(text: string): React.CSSProperties {
+  const indent = text.length - text.trimStart().length;
+  return { paddingLeft: `${indent + 2}ch`, textIndent: '-2ch' };
+}
+
+/** The pieces without the white space that they begin with. */
+function dedented(pieces: readonly IPiece[]): readonly IPiece[] {
+  const first = pieces.findIndex(piece => piece.text.trim() !== '');
+  return first < 0
+    ? []
+    : [{ ...pieces[first], text: pieces[first].text.trimStart() }, ...pieces.slice(first + 1)];
+}
 
 function said(line: ILensLine, trans: TranslationBundle): string {
   const labels = line.kernels.map(({ row }) => row.label);
