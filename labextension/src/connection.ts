@@ -66,16 +66,16 @@ export class ServerLink implements IDisposable {
       this.again();
       return;
     }
-    this.listen();
+    this.listen(status.store.path);
   }
 
-  private listen(): void {
+  private listen(store: string): void {
     const socket = this.api.listen();
     this.socket = socket;
     socket.onopen = () => {
       if (socket === this.socket) {
         this.pause = FIRST_PAUSE_MS;
-        this.listener.onState({ state: 'connected' });
+        this.listener.onState({ state: 'connected', store });
         this.listener.onOpen();
       }
     };

@@ -170,7 +170,7 @@ export class StcModel implements IStcModel {
       return;
     }
     if (this._connection.state === 'unusable') {
-      this._connection = { state: 'connected' };
+      this._connection = { state: 'connected', store: null };
     }
     const live = new Set(this._runs?.filter(isLive).map(summary => summary.run.id));
     this._runs = inOrder(runs);

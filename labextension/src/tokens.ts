@@ -16,7 +16,8 @@ export const SCHEMA_VERSION = 1;
 /** Where the panel stands with the server. */
 export type Connection =
   | { state: 'connecting' }
-  | { state: 'connected' }
+  /** Reads the store in this folder of the server's machine. */
+  | { state: 'connected'; store: string | null }
   | { state: 'disconnected'; reason: string; retryAt: number }
   | { state: 'missing' }
   | { state: 'mismatch'; server: string; panel: string }

@@ -115,7 +115,7 @@ export function Panel({ model, navigator, trans, theme, isVisible }: IPanelProps
   } else if (runs.length === 0) {
     body =
       connection.state === 'connected' || connection.state === 'connecting' ? (
-        <NoRuns />
+        <NoRuns connection={connection} />
       ) : (
         <ConnectionState connection={connection} onRetry={retry} />
       );

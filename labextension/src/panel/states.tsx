@@ -95,8 +95,9 @@ export function ConnectionNote({
   );
 }
 
-export function NoRuns(): JSX.Element {
+export function NoRuns({ connection }: { connection: Connection }): JSX.Element {
   const { trans } = usePanel();
+  const store = connection.state === 'connected' ? connection.store : null;
   return (
     <Empty
       title={trans.__('No runs yet')}
@@ -104,7 +105,13 @@ export function NoRuns(): JSX.Element {
         'A run appears here while a cell with this line on top of it trains. In a terminal, `stc run train.py` does the same.'
       )}
       code={FIRST_CELLS}
-    />
+    >
+      {store !== null && (
+        <p className="stc-Empty-reason">
+          {trans.__('The server reads the store in')} <code>{store}</code>
+        </p>
+      )}
+    </Empty>
   );
 }
 

@@ -141,7 +141,9 @@ function Operations({ row }: { row: IKernelRow }): JSX.Element {
   return (
     <section className="stc-Section">
       <h4>{trans.__('Operations')}</h4>
-      {kernel.ops.length === 0 && <p className="stc-Note">{trans.__('Its operations were not recorded.')}</p>}
+      {kernel.ops.length === 0 && kernel.notes.length === 0 && (
+        <p className="stc-Note">{trans.__('Its operations were not recorded.')}</p>
+      )}
       {several && (
         <p className="stc-Note">
           {trans.__(

@@ -146,7 +146,7 @@ export function GraphTable(props: IGraphTableProps): JSX.Element {
         key: 'made',
         title: wide ? trans.__('Ops → kernels') : trans.__('Kernels'),
         hint: trans.__('Operations of the traced graph, and the kernels they became'),
-        width: wide ? 9.2 : 4.8,
+        width: wide ? 9.2 : 5.2,
         numeric: true,
         render: graph => <Made graph={graph} />,
         value: graph => graph.kernels.length

@@ -68,7 +68,8 @@ export function groupCount(kernel: Kernel): number | null {
  */
 export function shortName(name: string): string {
   const inner = /^(?:cpp|triton)_(?:[a-z]{3}_)?fused_+(.+?)(?:_\d+)?$/.exec(name);
-  if (inner) {
+  // A kernel that Inductor added by itself is named after no operation.
+  if (inner && !/^\d+$/.test(inner[1])) {
     return inner[1];
   }
   return name.replace(/^(?:extern_kernels|aten|torch\.ops\.aten)\./, '');
