@@ -28,7 +28,12 @@ def main() -> int:
     print(f"Running {NOTEBOOK.relative_to(ROOT)} in a kernel of its own. Compiling takes a while.", flush=True)
 
     notebook = nbformat.read(NOTEBOOK, as_version=4)  # type: ignore[no-untyped-call]
-    client = NotebookClient(notebook, timeout=TIMEOUT_S, resources={"metadata": {"path": str(NOTEBOOK.parent)}})
+    client = NotebookClient(
+        notebook,
+        timeout=TIMEOUT_S,
+        resources={"metadata": {"path": str(NOTEBOOK.parent)}},
+        extra_arguments=["--log-level=ERROR"],  # else the kernel warns that its sockets on 127.0.0.1 are not encrypted
+    )
     try:
         client.execute()
     except CellExecutionError as error:
