@@ -185,20 +185,21 @@ class Session:
         if self._writer is not None:
             self._writer.write(event)
 
-    def _after_step(self) -> None:
+    def _after_step(self, switched: bool) -> None:
         now = time.perf_counter()
-        if now - self._last_sent >= SEND_EVERY_S:
+        if switched or now - self._last_sent >= SEND_EVERY_S:
             self._last_sent = now
-            self._send_steps(ended=False)
+            # After a switch the next step may compile for a minute: what is known by now is shown meanwhile.
+            self._send_steps(measure=switched)
 
-    def _send_steps(self, *, ended: bool) -> None:
+    def _send_steps(self, *, ended: bool = False, measure: bool = False) -> None:
         clock = self._training.clock
         series = clock.take_unsent()
         if series is not None:
             self._emit(StepsTaken(series=series))
         # Statistics over everything cost more than a step may: while the run goes on they get a two-hundredth of its time.
         now = time.perf_counter()
-        if ended or now >= self._measure_due:
+        if ended or measure or now >= self._measure_due:
             self._emit(StepsMeasured(steps=clock.measured(ended=ended)))
             self._measure_due = now + max(MEASURE_EVERY_S, 200 * (time.perf_counter() - now))
 

@@ -33,6 +33,7 @@ class Training:
     """The training that goes on in a run.
 
     Args:
+        after_step: told of each step's end, and whether the next one runs in another mode.
         compiling: seconds of compiling so far, and a counter that grows with each compile.
         entered: frame and line of the `with` block that the run is, if it is one.
     """
@@ -43,7 +44,7 @@ class Training:
         backend: Any,
         emit: Callable[[Event], None],
         on_fault: Callable[[str, BaseException], None],
-        after_step: Callable[[], None],
+        after_step: Callable[[bool], None],
         compiling: Callable[[], tuple[float, int]],
         history: History,
         entered: tuple[FrameType, int] | None,
@@ -211,8 +212,7 @@ class Training:
         passes, self._passes = max(1, self._passes), 0
         self._called.clear()
         self._stepped.clear()
-        self._choose(loop, called, stepped, passes)
-        self._after_step()
+        self._after_step(self._choose(loop, called, stepped, passes))
 
     def _signature(self, called: list[Model], managed: Managed | None) -> str:
         if managed is not None and managed.identity is not None:
@@ -226,7 +226,8 @@ class Training:
             policy = self._policies[signature] = LoopPolicy(self._options.plan)
         return policy
 
-    def _choose(self, loop: Loop, called: list[Model], stepped: list[Managed], passes: int) -> None:
+    def _choose(self, loop: Loop, called: list[Model], stepped: list[Managed], passes: int) -> bool:
+        """How the next step runs; true where that is not as this one did."""
         policy = self._policy(loop.signature)
         if policy.wants_decision:
             self._consider(loop, policy, called, stepped, passes)
@@ -248,6 +249,7 @@ class Training:
                 switched = switched or managed.mode == mode
         if switched:
             loop.fresh = True
+        return switched
 
     def _consider(
         self, loop: Loop, policy: LoopPolicy, called: list[Model], stepped: list[Managed], passes: int
