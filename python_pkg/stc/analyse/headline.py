@@ -10,6 +10,7 @@ from stc.record.types import Limit, Location, Report, Steps
 from stc.render import numbers as n
 
 from .facts import compiled_anything, compiled_units, ended_early, give_up, left_eager
+from .stats import cannot_tell
 
 
 def headline(report: Report) -> str:
@@ -140,6 +141,9 @@ def _comparison(steps: Steps) -> str:
     if s.high < 1.0:
         slower = type(s)(ratio=1 / s.ratio, low=1 / s.high, high=1 / s.low)
         return f"compiled, but {n.ratio(slower.ratio)} slower: {times} ({n.spread(slower)})"
+    if cannot_tell(s):
+        ratio = f"ratio {n.digits(s.low)} to {n.ratio(s.high)}"
+        return f"compiled, but the steps vary too much to tell a difference: {times} ({ratio})"
     return f"compiled, with no measurable difference: {times} (ratio {n.digits(s.low)} to {n.ratio(s.high)})"
 
 

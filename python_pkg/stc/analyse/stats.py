@@ -51,6 +51,15 @@ def speedup(eager: Sequence[float], compiled: Sequence[float]) -> Speedup | None
     return Speedup(ratio=median(eager) / median(compiled), low=low, high=high)
 
 
+# An interval around 1 that is narrower than this says that there is no difference to speak of; a wider one says nothing.
+TELLING = 1.25
+
+
+def cannot_tell(found: Speedup) -> bool:
+    """The steps vary so much that compiled ones may be faster as well as slower."""
+    return found.low <= 1.0 <= found.high and found.high > TELLING * found.low
+
+
 def break_even(eager: Sequence[float], durations: Sequence[float], kinds: str) -> BreakEven:
     """The number of steps after which the run, compiling included, had caught up with an eager one and stayed ahead.
 

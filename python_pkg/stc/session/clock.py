@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from stc.analyse import stats
-from stc.record.types import BreakEven, Excluded, Steps, StepSeries
+from stc.record.types import BreakEven, Excluded, Speedup, Steps, StepSeries
 
 Kind = Literal["e", "c", "x", "w", "m", "i"]
 Mode = Literal["e", "c"]
@@ -175,15 +175,16 @@ class StepClock:
         if len(self.loops) > 1:
             definition += f"; the longest of {len(self.loops)} training loops"
         reason = _why_no_speedup(loop, len(eager), len(compiled))
+        speedup = stats.speedup(eager, compiled) if reason is None else None
         return Steps(
             total=loop.total,
             definition=definition,
             eager=stats.timing(eager),
             compiled=stats.timing(compiled),
             excluded=excluded,
-            speedup=stats.speedup(eager, compiled) if reason is None else None,
+            speedup=speedup,
             speedup_reason=reason,
-            break_even=_break_even(loop, eager, reason),
+            break_even=_break_even(loop, eager, speedup, reason),
         )
 
 
@@ -202,9 +203,15 @@ def _why_no_speedup(loop: Loop, eager: int, compiled: int) -> str | None:
     return None
 
 
-def _break_even(loop: Loop, eager: list[float], reason: str | None) -> BreakEven | None:
+def _break_even(loop: Loop, eager: list[float], speedup: Speedup | None, reason: str | None) -> BreakEven | None:
     if loop.compile_s == 0.0 and loop.count("c") == 0:
         return None
     if reason is not None:
         return BreakEven(reason=reason)
+    if (
+        speedup is not None and speedup.low <= 1.0 <= speedup.high
+    ):  # a step from medians that may be equal would be made up
+        if stats.cannot_tell(speedup):
+            return BreakEven(reason="The step times vary too much to tell whether compiled steps are faster.")
+        return BreakEven(reached=False, reason="Compiled steps are not measurably faster than eager ones.")
     return stats.break_even(eager, list(loop.durations), "".join(loop.kinds))

@@ -74,7 +74,13 @@ function Saved({ graph }: { graph: Graph }): JSX.Element {
     return <Figure text={trans.__('n/a')} name="compile.bytes.saved" details={whyUnknown(graph, trans)} />;
   }
   if (saved < 0) {
-    return <Figure text={trans.__('%1 more', percent(-saved))} name="compile.bytes.saved" />;
+    return (
+      <Figure
+        text={`−${percent(-saved)}`}
+        name="compile.bytes.saved"
+        details={[trans.__('It moves %1 more than eager.', percent(-saved))]}
+      />
+    );
   }
   return <Share share={saved} name="compile.bytes.saved" />;
 }
@@ -146,7 +152,7 @@ export function GraphTable(props: IGraphTableProps): JSX.Element {
         key: 'made',
         title: wide ? trans.__('Ops → kernels') : trans.__('Kernels'),
         hint: trans.__('Operations of the traced graph, and the kernels they became'),
-        width: wide ? 9.2 : 5.2,
+        width: wide ? 9.2 : 5.5,
         numeric: true,
         render: graph => <Made graph={graph} />,
         value: graph => graph.kernels.length
