@@ -25,7 +25,7 @@ from stc.record.types import (
     Report,
     Unit,
 )
-from stc.render import html, page, text, widget
+from stc.render import html, page, summary, text, widget
 
 EXAMPLES = ("healthy", "troubled", "left_eager", "running", "empty")
 EVIL = "<script>alert(1)</script>&\"'<img src=x onerror=alert(2)>"
@@ -229,3 +229,24 @@ def _html_of(view: Any) -> list[str]:
     for child in getattr(view, "children", ()):
         found += _html_of(child)
     return found
+
+
+def test_a_kernel_has_one_label_in_text_page_and_lens() -> None:
+    # given kernels of a forward and a backward graph
+    made = example("healthy")
+    labels = summary.kernel_labels(made)
+    forward = next(g for g in made.compile.graphs if g.phase == "forward")
+    # then they are counted by phase, in the order of the report
+    assert [labels[k.id] for k in forward.kernels] == [f"F{i}" for i in range(1, len(forward.kernels) + 1)]
+    assert len(set(labels.values())) == len(labels)
+    # and every rendering calls them so
+    third = forward.kernels[2]
+    assert re.search(rf"^  {labels[third.id]} +{third.kind} ", text.full(made), re.MULTILINE)
+    assert f"<b>{labels[third.id]}</b>" in page.page(made, artefacts("healthy"))
+
+
+def test_a_reason_against_fusing_is_said_once_with_all_the_pairs_it_kept_apart() -> None:
+    kernels = [Kernel(id=i, name=f"k{i}", kind="cpp") for i in "abc"]
+    edges = [NotFused(first="a", second="b", reason="Too far."), NotFused(first="c", second="c", reason="Too far.")]
+    shown = text.full(report(graphs=[replace(GRAPH, phase="backward", kernels=kernels, not_fused=edges)]))
+    assert "    B1 and B2, within B3: Too far.\n" in shown

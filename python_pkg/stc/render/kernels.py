@@ -51,9 +51,9 @@ def badge(kernel: Kernel) -> str:
     )
 
 
-def kernel_detail(graph: Graph, kernel: Kernel, artefact: Artefact) -> str:
+def kernel_detail(graph: Graph, kernel: Kernel, labels: dict[str, str], artefact: Artefact) -> str:
     """Everything about a kernel: operations by group with their lines, neighbours, layouts, notes, generated code."""
-    parts = [_operations(kernel), _neighbours(graph, kernel), _layouts(kernel)]
+    parts = [_operations(kernel), _neighbours(graph, kernel, labels), _layouts(kernel)]
     parts += [f"<p>{sentence(note)}</p>" for note in kernel.notes]
     parts.append(_code(kernel, artefact))
     return "".join(parts)
@@ -90,7 +90,7 @@ def graph_facts(graph: Graph) -> str:
 
 def _operations(kernel: Kernel) -> str:
     if not kernel.ops:
-        return "<p>Its operations are not known.</p>"
+        return "" if kernel.notes else "<p>Its operations are not known.</p>"
     groups = [g.ops for g in kernel.groups if g.ops] or [list(range(len(kernel.ops)))]
     seen = {i for ops in groups for i in ops}
     rest = [i for i in range(len(kernel.ops)) if i not in seen]
@@ -112,13 +112,16 @@ def _operation(op: Operation) -> str:
     )
 
 
-def _neighbours(graph: Graph, kernel: Kernel) -> str:
-    names = {k.id: k.name for k in graph.kernels}
+def _neighbours(graph: Graph, kernel: Kernel, labels: dict[str, str]) -> str:
+    names = {k.id: f"{labels[k.id]} {k.name}" for k in graph.kernels}
     rows = []
     for edge in graph.not_fused:
         if kernel.id not in (edge.first, edge.second):
             continue
-        other, word = (edge.second, "with the next") if kernel.id == edge.first else (edge.first, "with the one before")
+        before = kernel.id == edge.second
+        other, word = (edge.first, "with the one before") if before else (edge.second, "with the next")
+        if edge.first == edge.second:
+            word = "two of its own loop nests"
         detail = f' title="{escape(edge.detail)}"' if edge.detail else ""
         between = f" In memory between them: {escape(', '.join(edge.buffers))}." if edge.buffers else ""
         rows.append(

@@ -14,7 +14,7 @@ from .chart import phases_bar, steps_chart
 from .code import STYLE, highlighted
 from .kernels import badge, graph_facts, graph_title, kernel_detail, kernel_share
 from .markup import LINE, MONO, escape, evidence, figure, mark, next_step, place_chip, sentence
-from .summary import figures, left_out
+from .summary import figures, kernel_labels, left_out
 
 _CSS = """
 :root{color-scheme:light dark;--fg:#1b1f24;--bg:#fff;--link:#1558b0}
@@ -96,14 +96,14 @@ def _steps(report: Report) -> str:
 
 
 def _lenses(report: Report) -> str:
-    """Each source with, beside its lines, the kernels they became; kernels are numbered through the run."""
-    numbers = _numbers(report)
-    lines: dict[tuple[str, int], dict[int, str]] = defaultdict(dict)
+    """Each source with, beside its lines, the kernels they became; kernels have the labels that the list below it gives them."""
+    labels = kernel_labels(report)
+    lines: dict[tuple[str, int], dict[str, str]] = defaultdict(dict)
     for graph in report.compile.graphs:
         for kernel in graph.kernels:
             for op in kernel.ops:
                 if op.location is not None:
-                    lines[op.location.file, op.location.line][numbers[kernel.id]] = f"{graph.phase}: {kernel.name}"
+                    lines[op.location.file, op.location.line][labels[kernel.id]] = f"{graph.phase}: {kernel.name}"
     broken = {
         (b.location.file, b.location.line): b.reason
         for b in report.compile.breaks
@@ -114,21 +114,16 @@ def _lenses(report: Report) -> str:
     return "".join(_lens(source, lines, broken, folded) for source in sources)
 
 
-def _numbers(report: Report) -> dict[str, int]:
-    """Kernels numbered through the run, by id."""
-    return {k.id: i for i, k in enumerate((k for g in report.compile.graphs for k in g.kernels), 1)}
-
-
 def _lens(
     source: Source,
-    lines: dict[tuple[str, int], dict[int, str]],
+    lines: dict[tuple[str, int], dict[str, str]],
     broken: dict[tuple[str, int], str],
     folded: set[tuple[str, int]],
 ) -> str:
     rows = []
     for number, code in enumerate(highlighted(source.text, language="python").split("\n"), source.first_line):
         key = (source.file, number)
-        became = " ".join(f'<span title="{escape(name)}">{i}</span>' for i, name in sorted(lines.get(key, {}).items()))
+        became = " ".join(f'<span title="{escape(name)}">{i}</span>' for i, name in lines.get(key, {}).items())
         if not became and key in folded:
             became = '<span class="faint" title="Its operations cost nothing: they were folded away.">folded</span>'
         style = ""
@@ -143,11 +138,11 @@ def _lens(
 
 
 def _graphs(report: Report, artefact: Callable[[str], str | None]) -> str:
-    numbers = _numbers(report)
-    return "".join(_graph(graph, numbers, artefact) for graph in report.compile.graphs)
+    labels = kernel_labels(report)
+    return "".join(_graph(graph, labels, artefact) for graph in report.compile.graphs)
 
 
-def _graph(graph: Graph, numbers: dict[str, int], artefact: Callable[[str], str | None]) -> str:
+def _graph(graph: Graph, labels: dict[str, str], artefact: Callable[[str], str | None]) -> str:
     head = "".join(
         f'<span title="{escape(hover(id))}">{label}</span>'
         for label, id in (
@@ -156,13 +151,13 @@ def _graph(graph: Graph, numbers: dict[str, int], artefact: Callable[[str], str 
             ("Share", "compile.kernels.share"),
         )
     )  # fmt: skip
-    rows = [_kernel(graph, kernel, numbers[kernel.id], artefact) for kernel in graph.kernels]
+    rows = [_kernel(graph, kernel, labels, artefact) for kernel in graph.kernels]
     table = f'<div class="row head">{head}</div>{"".join(rows)}'
     empty = '<p class="faint">Its kernels are not known.</p>'
     return f'<h3>{escape(graph_title(graph))}</h3><p class="faint">{graph_facts(graph)}</p>{table if rows else empty}'
 
 
-def _kernel(graph: Graph, kernel: Kernel, number: int, artefact: Callable[[str], str | None]) -> str:
+def _kernel(graph: Graph, kernel: Kernel, labels: dict[str, str], artefact: Callable[[str], str | None]) -> str:
     """A row that opens to the kernel's detail."""
     share = kernel_share(graph, kernel)
     filled = 0 if share is None else 100 * share
@@ -170,10 +165,10 @@ def _kernel(graph: Graph, kernel: Kernel, number: int, artefact: Callable[[str],
     name = f'<span style="{MONO};word-break:break-all">{escape(kernel.name)}</span>'
     figures = (n.count(len(kernel.ops)), n.data(kernel.bytes_read), n.data(kernel.bytes_written))
     return (
-        f'<details class="kernel"><summary class="row"><span><span class="faint">{number}</span> {badge(kernel)} {name}</span>'
+        f'<details class="kernel"><summary class="row"><span><b>{labels[kernel.id]}</b> {badge(kernel)} {name}</span>'
         f'{"".join(f"<span>{value}</span>" for value in figures)}<span style="{bar}">{n.percent(share)}</span></summary>'
         f'<div style="margin:.3em 0 .6em 1.1em;padding-left:.8em;border-left:1px solid {LINE}">'
-        f"{kernel_detail(graph, kernel, artefact)}</div></details>"
+        f"{kernel_detail(graph, kernel, labels, artefact)}</div></details>"
     )
 
 

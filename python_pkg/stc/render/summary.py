@@ -5,6 +5,7 @@ Text, cell output and page take their words from here, so that they agree.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
 from stc.record.types import Evidence, Location, Report
@@ -13,6 +14,18 @@ from . import numbers as n
 
 SHOWN_FINDINGS = 3
 SEVERITY_MARKS = {"error": "✖", "warning": "▲", "info": "●"}  # told apart by shape, not only by colour
+
+
+def kernel_labels(report: Report) -> dict[str, str]:
+    """A short name for each kernel, by its id: "F3" is the third of the forward graphs. The panel gives the same ones."""
+    counts: Counter[str] = Counter()
+    labels = {}
+    for graph in report.compile.graphs:
+        letter = graph.phase[:1].upper() or "?"
+        for kernel in graph.kernels:
+            counts[letter] += 1
+            labels[kernel.id] = f"{letter}{counts[letter]}"
+    return labels
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from stc.record.types import Finding, Graph, Report, RunSummary
 
 from . import numbers as n
-from .summary import SEVERITY_MARKS, SHOWN_FINDINGS, chip, evidence_value, figures, left_out
+from .summary import SEVERITY_MARKS, SHOWN_FINDINGS, chip, evidence_value, figures, kernel_labels, left_out
 
 WIDTH = 100
 SUMMARY_LINES = 12
@@ -54,7 +54,8 @@ def runs_table(runs: Sequence[RunSummary], *, width: int | None = None, now: flo
 def full(report: Report, *, width: int = WIDTH) -> str:
     """Everything a terminal can show in good order: run, findings, steps, compile time, graphs and kernels."""
     blocks = [_head(report, width), _findings(report, width), _steps(report), _phases(report)]
-    blocks += [_graph(graph, width) for graph in report.compile.graphs]
+    labels = kernel_labels(report)
+    blocks += [_graph(graph, labels, width) for graph in report.compile.graphs]
     blocks.append(_recompilations(report, width))
     return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
 
@@ -166,7 +167,7 @@ def _phases(report: Report) -> list[str]:
     return lines
 
 
-def _graph(graph: Graph, width: int) -> list[str]:
+def _graph(graph: Graph, labels: dict[str, str], width: int) -> list[str]:
     name = f" of {graph.name}" if graph.name else ""
     cache = f", cache {graph.cache.outcome}" if graph.cache is not None else ""
     lines = [
@@ -180,17 +181,24 @@ def _graph(graph: Graph, width: int) -> list[str]:
     for k in graph.kernels:
         places = ", ".join(dict.fromkeys(chip(op.location) for op in k.ops if op.location is not None))
         moved = f"{n.data(k.bytes_read)} in, {n.data(k.bytes_written)} out"
-        lines.append(_cut(f"  {k.kind:<8} {n.counted(len(k.ops), 'op'):>7}  {moved:<24} {k.name}", width))
-        if places:
-            lines.append(_cut(f"             {places}", width))
-    for edge in graph.not_fused:
-        names = {k.id: k.name for k in graph.kernels}
-        lines += _wrapped(
-            f"not fused: {names.get(edge.first, edge.first)} and {names.get(edge.second, edge.second)}: {edge.reason}",
-            width,
-            "  ",
-            "    ",
+        lines.append(
+            _cut(f"  {labels[k.id]:<4} {k.kind:<8} {n.counted(len(k.ops), 'op'):>7}  {moved:<24} {k.name}", width)
         )
+        if places:
+            lines.append(_cut(f"                        {places}", width))
+    return lines + _not_fused(graph, labels, width)
+
+
+def _not_fused(graph: Graph, labels: dict[str, str], width: int) -> list[str]:
+    """Each reason once, with the pairs of kernels that it kept apart."""
+    pairs: dict[str, dict[str, None]] = {}
+    for edge in graph.not_fused:
+        first, second = labels.get(edge.first, edge.first), labels.get(edge.second, edge.second)
+        pair = f"within {first}" if first == second else f"{first} and {second}"
+        pairs.setdefault(edge.reason, {})[pair] = None
+    lines = ["  not fused"] if pairs else []
+    for reason, kept in pairs.items():
+        lines += _wrapped(f"{', '.join(kept)}: {reason}", width, "    ", "      ")
     return lines
 
 

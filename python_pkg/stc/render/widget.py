@@ -16,7 +16,7 @@ from . import numbers as n
 from .code import STYLE
 from .kernels import badge, graph_facts, graph_title, kernel_detail, kernel_share
 from .markup import evidence, figure, mark, next_step, place_chip, sentence
-from .summary import figures
+from .summary import figures, kernel_labels
 
 if TYPE_CHECKING:
     import ipywidgets
@@ -62,7 +62,7 @@ def view(report: Report, artefact: Callable[[str], str | None] | None = None) ->
 
 
 def _graphs(report: Report, artefact: Callable[[str], str | None], widgets: Any) -> Any:
-    graphs = report.compile.graphs
+    graphs, labels = report.compile.graphs, kernel_labels(report)
     wide = widgets.Layout(width="100%")
     chooser = widgets.Dropdown(
         options=[(graph_title(g), i) for i, g in enumerate(graphs)], description="Graph", layout=wide
@@ -75,7 +75,7 @@ def _graphs(report: Report, artefact: Callable[[str], str | None], widgets: Any)
     def show_graph(_: Any = None) -> None:
         graph = graphs[chooser.value]
         facts.value = f'<div style="line-height:1.4">{graph_facts(graph)}</div>'
-        kernels.options = [(_row(graph, k), i) for i, k in enumerate(graph.kernels)]
+        kernels.options = [(_row(graph, k, labels[k.id]), i) for i, k in enumerate(graph.kernels)]
         kernels.rows = max(2, min(_ROWS, len(graph.kernels)))
         show_kernel()
 
@@ -85,8 +85,8 @@ def _graphs(report: Report, artefact: Callable[[str], str | None], widgets: Any)
             detail.value = "<p>The kernels of this graph are not known.</p>" if not graph.kernels else ""
             return
         kernel = graph.kernels[kernels.value]
-        title = f"{badge(kernel)} <b>{sentence(f'`{kernel.name}`')}</b>"
-        detail.value = f'<div style="line-height:1.5">{title}{kernel_detail(graph, kernel, artefact)}</div>'
+        title = f"<b>{labels[kernel.id]}</b> {badge(kernel)} <b>{sentence(f'`{kernel.name}`')}</b>"
+        detail.value = f'<div style="line-height:1.5">{title}{kernel_detail(graph, kernel, labels, artefact)}</div>'
 
     chooser.observe(show_graph, names="value")
     kernels.observe(show_kernel, names="value")
@@ -94,10 +94,10 @@ def _graphs(report: Report, artefact: Callable[[str], str | None], widgets: Any)
     return widgets.VBox([chooser, facts, kernels, detail])
 
 
-def _row(graph: Graph, kernel: Kernel) -> str:
+def _row(graph: Graph, kernel: Kernel, label: str) -> str:
     name = kernel.name if len(kernel.name) <= _NAME else f"{kernel.name[: _NAME - 1]}…"
     share = n.percent(kernel_share(graph, kernel))
-    return f"{kernel.kind:<9}{n.counted(len(kernel.ops), 'op'):>7}{share:>7} of bytes   {name}".replace(
+    return f"{label:<5}{kernel.kind:<9}{n.counted(len(kernel.ops), 'op'):>7}{share:>7} of bytes   {name}".replace(
         "  ", "\u00a0\u00a0"
     )
 
