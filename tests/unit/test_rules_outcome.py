@@ -16,7 +16,7 @@ from stc.analyse.rules import (
     option_without_effect,
     run_partial,
 )
-from stc.record.types import BreakEven, Decision, Failure, Gap, Speedup, Steps, Timing, Unit
+from stc.record.types import BreakEven, Decision, Failure, Gap, Origin, Speedup, Steps, Timing, Unit
 
 
 class TestNothingCompiled:
@@ -159,3 +159,34 @@ def test_an_option_without_effect_names_the_option_as_it_was_given() -> None:
     (finding,) = option_without_effect.rule(made)
     assert finding.message == "`--precision bf16` had no effect: no model was compiled."
     assert list(option_without_effect.rule(report())) == []
+
+
+class TestWordsForWhatWasRun:
+    """A finding speaks of the cell, script, block or call that it is about, and its advice can be taken as it stands."""
+
+    @pytest.mark.parametrize(
+        ("origin", "part", "order"),
+        [
+            (Origin(kind="magic", cell=2), "cell", "%%stc_compile --plan inductor"),
+            (Origin(kind="script", script="my train.py"), "script", "stc run --plan inductor 'my train.py'"),
+            (Origin(kind="script", script="package.train"), "script", "stc run --plan inductor ..."),
+            (Origin(kind="context", cell=2), "cell", 'with stc.compiling(plan="inductor"):'),
+            (Origin(kind="context", script="train.py"), "script", 'with stc.compiling(plan="inductor"):'),
+            (Origin(kind="function", cell=2), "cell", 'stc.compile(model, plan="inductor")'),
+        ],
+    )
+    def test_as_it_was_started(self, origin: Origin, part: str, order: str) -> None:
+        failed = {"origin": origin, "status": "failed", "failure": Failure(type="ValueError", message="no")}
+        (partial,) = run_partial.rule(report(run=failed))
+        assert partial.message.startswith(f"The {part}'s own code ended with ValueError")
+        assert partial.next_step is not None and f"Mend the error in the {part}" in partial.next_step.text
+        never_compiled = replace(MODEL, state="eager")
+        short = report(graphs=[], units=[never_compiled], run={"origin": origin, "options": {"plan": None}})
+        (early,) = nothing_compiled.rule(short)
+        assert early.next_step is not None and early.next_step.code == order
+
+    def test_a_script_without_a_model_is_not_told_to_use_the_magic(self) -> None:
+        made = report(graphs=[], units=[], run={"origin": Origin(kind="script", script="train.py")})
+        (finding,) = nothing_compiled.rule(made)
+        assert finding.next_step is not None
+        assert finding.next_step.text.startswith("Run the script that calls the model")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from stc.analyse.advice.faces import keyword, part
 from stc.record.types import Evidence, Failure, Finding, NextStep, Report, Unit
 
 CODE = "compile-failed"
@@ -37,12 +38,13 @@ def rule(report: Report) -> Iterator[Finding]:
             message=message,
             location=place,
             evidence=evidence,
-            next_step=_next_step(failure),
+            next_step=_next_step(report, failure),
             subject=units[0].id,
         )
 
 
-def _next_step(failure: Failure | None) -> NextStep:
+def _next_step(report: Report, failure: Failure | None) -> NextStep:
+    code = part(report)
     words = f"{failure.type} {failure.message}" if failure is not None else ""
     if re.search(
         r"InvalidCxxCompiler|No working C\+\+ compiler|g\+\+.*not found|CppCompileError|no such file.*g\+\+",
@@ -50,7 +52,7 @@ def _next_step(failure: Failure | None) -> NextStep:
         re.IGNORECASE,
     ):
         return NextStep(
-            text="Install a C++ compiler (g++ 9 or newer), then run the cell again; `stc doctor` checks it.",
+            text=f"Install a C++ compiler (g++ 9 or newer), then run the {code} again; `stc doctor` checks it.",
             code="sudo apt-get install g++",
         )
     if re.search(r"TritonMissing|triton", words, re.IGNORECASE):
@@ -58,11 +60,11 @@ def _next_step(failure: Failure | None) -> NextStep:
             text="Install the Triton that belongs to this PyTorch; `stc doctor` checks it.", code="pip install triton"
         )
     if re.search(r"out of memory|OutOfMemory|No space left", words, re.IGNORECASE):
-        return NextStep(text="Free memory or disk space and run the cell again: compiling needs some of its own.")
+        return NextStep(text=f"Free memory or disk space and run the {code} again: compiling needs some of its own.")
     if re.search(r"torch\.jit|ScriptModule|RecursiveScriptModule", words):
         return NextStep(text="Pass the model as written, not the TorchScript form: torch.compile does not trace that.")
     return NextStep(
-        text="Run the cell with --plan eager to go on without compiling. With the whole message one can ask PyTorch: see TORCH_LOGS.",
+        text=f"Run the {code} with {keyword(report, 'eager')} to go on without compiling. With the whole message one can ask PyTorch: see TORCH_LOGS.",
         code='TORCH_LOGS="+dynamo,+inductor"',
     )
 

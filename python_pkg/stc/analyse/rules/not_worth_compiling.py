@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stc.analyse.advice.faces import order
 from stc.analyse.facts import give_up, left_eager
 from stc.record.types import Decision, Evidence, Finding, NextStep, Report
 from stc.render import numbers as n
@@ -53,7 +54,7 @@ def _beforehand(report: Report, decision: Decision) -> Finding:
         ],
         next_step=NextStep(
             text="Nothing, if the loop stays this short. To compile all the same, order the plan.",
-            code="%%stc_compile --plan inductor",
+            code=order(report, "inductor"),
         ),
         subject=model.id if model is not None else None,
     )
@@ -69,12 +70,12 @@ def _afterwards(report: Report) -> Iterator[Finding]:
         message = f"Compiling had not paid for itself when the run ended: it would after about {n.digits(even.step, 2)} steps, and there were {n.count(steps.total)}."
         step = NextStep(
             text="Train longer, or leave this loop eager. Compiled code is kept on disk, so the next run compiles sooner.",
-            code="%%stc_compile --plan eager",
+            code=order(report, "eager"),
         )
     else:
         how = "slower than" if ratio.high < 1.0 else "no faster than"
         message = f"Compiling did not pay: compiled steps are {how} eager ones."
-        step = NextStep(text="Leave this loop eager.", code="%%stc_compile --plan eager")
+        step = NextStep(text="Leave this loop eager.", code=order(report, "eager"))
     yield Finding(
         code=CODE,
         severity="warning",

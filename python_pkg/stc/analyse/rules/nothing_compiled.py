@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stc.analyse.advice.faces import order, part
 from stc.analyse.facts import breaks, compiled_anything, ended_early, left_eager
 from stc.record.types import Evidence, Finding, NextStep, Report
 
@@ -31,9 +32,7 @@ def rule(report: Report) -> Iterator[Finding]:
             severity="warning",
             message="Nothing was compiled: no model was called in this run.",
             evidence=evidence,
-            next_step=NextStep(
-                text="Put the magic on the cell that calls the model: a torch.nn.Module with parameters that is not compiled yet."
-            ),
+            next_step=NextStep(text=f"{_where(report)}: a torch.nn.Module with parameters that is not compiled yet."),
         )
         return
     names = ", ".join(f"`{u.name}`" for u in models[:3])
@@ -44,9 +43,7 @@ def rule(report: Report) -> Iterator[Finding]:
             message=f"{names} stayed eager: the run ended before there was a baseline to decide on.",
             location=models[0].location,
             evidence=evidence,
-            next_step=NextStep(
-                text="Order the plan to compile from the first call.", code="%%stc_compile --plan inductor"
-            ),
+            next_step=NextStep(text="Order the plan to compile from the first call.", code=order(report, "inductor")),
             subject=models[0].id,
         )
         return
@@ -68,3 +65,14 @@ def rule(report: Report) -> Iterator[Finding]:
         next_step=step,
         subject=models[0].id,
     )
+
+
+def _where(report: Report) -> str:
+    kind = report.run.origin.kind
+    if kind == "context":
+        return "Put the `with` block around the code that calls the model"
+    if kind == "function":
+        return f"Call the model in the {part(report)} before the run ends"
+    if kind == "script":
+        return "Run the script that calls the model"
+    return "Put the magic on the cell that calls the model"
