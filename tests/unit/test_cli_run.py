@@ -142,20 +142,24 @@ def test_a_store_that_cannot_be_used_leaves_the_training_alone(tmp_path: Path, m
     assert "cannot be created" in gaps[0]["reason"]
 
 
-def test_a_script_that_is_killed_leaves_a_lost_run_that_can_be_shown(stc_home: Path, tmp_path: Path) -> None:
-    # Given a script whose steps take a tenth of a second, and that is killed after the twelfth
+def test_a_script_that_is_killed_leaves_a_lost_run_with_every_step_it_took(stc_home: Path, tmp_path: Path) -> None:
+    # Given a script that is killed while it does something else than train, a while after its twelfth step
     (tmp_path / "train.py").write_text(
-        TRAIN.replace("    opt.step()", "    opt.step()\n    time.sleep(0.1)")
-        .replace("import torch", "import os, signal, time\nimport torch")
-        .replace("print(", "os.kill(os.getpid(), signal.SIGKILL)\nprint(")
+        TRAIN.replace("import torch", "import os, signal, time\nimport torch", 1).replace(
+            "print(", "time.sleep(3)\nos.kill(os.getpid(), signal.SIGKILL)\nprint("
+        )
     )
     done = stc_run("--plan", "eager", "train.py", "--steps", "12", cwd=tmp_path)
     assert done.returncode == -9
-    # Then its run is lost, with the steps that it had taken
+    # Then its run is lost, and nothing of it is: every step is there, and so are the statistics over them
     store = Store.open()
     (run,) = store.runs()
     assert run.status == "lost"
-    assert len(store.folded(run.id).steps.series.index) >= 8  # the series is sent four times a second
+    report = store.folded(run.id)
+    assert report.steps.series.index == list(range(12))
+    assert report.steps.total == 12
+    assert report.steps.eager is not None and report.steps.eager.n == 11
+    # And the command line shows it as what it is
     shown = subprocess.run([sys.executable, "-m", "stc.cli", "show"], capture_output=True, text=True, check=True)
     assert "status lost  partial" in shown.stdout
     assert "run-partial" in shown.stdout

@@ -83,8 +83,8 @@ class Store:
 
     # ------------------------------------------------------------------ writing
 
-    def begin(self, run: Run) -> RunWriter:
-        """Open a run's record and return its writer. Old runs beyond the retention setting go."""
+    def begin(self, run: Run, feed: Callable[[], None] | None = None) -> RunWriter:
+        """Open a run's record and return its writer; ``feed`` as there. Old runs beyond the retention setting go."""
         if not is_run_id(run.id):
             raise ValueError(f"not a run id: {run.id!r}")
 
@@ -95,7 +95,7 @@ class Store:
         self._do(begin)
         with suppress(StoreUnusable, OSError):  # keeping too much is no reason not to record
             self.prune(Retention.from_environment())
-        return RunWriter(self.folder, run)
+        return RunWriter(self.folder, run, feed)
 
     def rename(self, run_id: str, name: str) -> None:
         """Give a run another name (1 to 200 characters).

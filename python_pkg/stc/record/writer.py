@@ -14,6 +14,7 @@ import threading
 import time
 import weakref
 from collections import deque
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -39,12 +40,17 @@ _SPARED = (StepsTaken, RunProgress)  # a report can do without one of these
 
 
 class RunWriter:
-    """The only writer of one run, for the store in ``folder``, where it has been begun. `write` costs a queue append."""
+    """The only writer of one run, for the store in ``folder``, where it has been begun. `write` costs a queue append.
 
-    def __init__(self, folder: Path, run: Run) -> None:
+    Args:
+        feed: called on the writer's thread before each batch, ten times a second, to `write` what is only gathered there.
+    """
+
+    def __init__(self, folder: Path, run: Run, feed: Callable[[], None] | None = None) -> None:
         self._folder = folder
         self._run = run
         self._run_id = run.id
+        self._feed = feed
         self._pid = os.getpid()
         self._queue: deque[Event | tuple[str, str]] = deque()
         self._lock = threading.Lock()  # held for moments only, never while the disk is waited for
@@ -113,6 +119,8 @@ class RunWriter:
                 try:
                     if database is None or database.is_replaced():
                         database = self._opened(database)
+                    if not closing:
+                        self._ask()
                     self._write_waiting(database)
                     now = time.monotonic()
                     if now - last_beat >= HEARTBEAT_EVERY_S:
@@ -140,6 +148,13 @@ class RunWriter:
             if database is not None:
                 database.close()
             self._done.set()
+
+    def _ask(self) -> None:
+        try:
+            if self._feed is not None:
+                self._feed()
+        except Exception:
+            log.debug("a run's feed failed", exc_info=True)
 
     def _opened(self, database: Database | None) -> Database:
         """The store as it is now. Where it is a new one, since the old was damaged or removed, the run begins in it again."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from array import array
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
@@ -51,14 +52,17 @@ class Loop:
         return len(self.kinds)
 
     def of(self, kind: Kind) -> list[float]:
-        return [d for d, k in zip(self.durations, self.kinds, strict=True) if k == kind]
+        return [d for d, k in zip(self.durations, self.kinds, strict=False) if k == kind]
 
     def count(self, kind: Kind) -> int:
         return self.kinds.count(kind)
 
 
 class StepClock:
-    """Times the steps of every loop of a run. Calls come from the training thread alone.
+    """Times the steps of every loop of a run.
+
+    Steps are ended on the training thread alone; they may be read from another one meanwhile, which then sees them up to the
+    last one or the one before.
 
     Args:
         compiling: seconds of compiling so far, and a counter that grows with each compile.
@@ -82,7 +86,7 @@ class StepClock:
         self._since: float | None = None
         self._touched = False  # a model was called in the step that is going on
         self._compiled_before: tuple[float, int] = compiling()
-        self._unsent: list[tuple[int, Loop, int]] = []
+        self._unsent: deque[tuple[int, Loop, int]] = deque()
 
     def activity(self) -> None:
         """A model was called. The first step of all begins with it."""
@@ -101,16 +105,17 @@ class StepClock:
         if loop is not self.current:
             loop.fresh = True
             self.current = loop
-        loop.kinds.append(self._kind(loop, compiles != self._compiled_before[1], mode))
+        kind = self._kind(loop, compiles != self._compiled_before[1], mode)
         loop.compile_s += max(0.0, seconds - self._compiled_before[0])
         loop.fresh = False
-        if loop.kinds[-1] == "e":
+        if kind == "e":
             loop.eager_steps += 1
             loop.eager_s += now - since
-        loop.compiled_steps += loop.kinds[-1] == "c"
+        loop.compiled_steps += kind == "c"
         loop.elapsed_s += now - since
         loop.starts.append(since - self._run_started)
         loop.durations.append(now - since)
+        loop.kinds.append(kind)  # last: a step that has a kind has a time for another thread, too
         position = loop.total - 1
         self._unsent.append((self.index, loop, position))
         if self.marks is not None:
@@ -130,7 +135,9 @@ class StepClock:
 
     def take_unsent(self) -> StepSeries | None:
         """Steps since the last call, for the store; None where there are none."""
-        taken, self._unsent = self._unsent, []
+        taken = []
+        while self._unsent:
+            taken.append(self._unsent.popleft())
         if not taken:
             return None
         return StepSeries(
@@ -160,11 +167,11 @@ class StepClock:
 
     def measured(self, *, ended: bool) -> Steps:
         """Statistics of the loop that took most of the time; the series is left to the store."""
-        if self.marks is not None:
-            self.marks.settle(wait=ended)
+        if self.marks is not None and ended:  # else the steps themselves settle what is known
+            self.marks.settle(wait=True)
         if not self.loops:
             return Steps(excluded=Excluded(count=int(self._touched), incomplete=int(self._touched)))
-        loop = max(self.loops.values(), key=lambda found: sum(found.durations))
+        loop = max(list(self.loops.values()), key=lambda found: sum(found.durations))
         unfinished = int(ended and self._touched and self.current is loop)
         excluded = Excluded(
             compiling=loop.count("x"), warm_up=loop.count("w"), mixed=loop.count("m"), incomplete=unfinished,
@@ -214,4 +221,5 @@ def _break_even(loop: Loop, eager: list[float], speedup: Speedup | None, reason:
         if stats.cannot_tell(speedup):
             return BreakEven(reason="The step times vary too much to tell whether compiled steps are faster.")
         return BreakEven(reached=False, reason="Compiled steps are not measurably faster than eager ones.")
-    return stats.break_even(eager, list(loop.durations), "".join(loop.kinds))
+    kinds = "".join(loop.kinds)
+    return stats.break_even(eager, loop.durations[: len(kinds)].tolist(), kinds)

@@ -36,11 +36,9 @@ from stc.record.types import Failure, Gap, Origin, Progress, Report, Run, Status
 from stc.source.places import is_user_code, locate
 
 from .environment import environment
+from .sending import Sending
 
 log = logging.getLogger("stc")
-
-SEND_EVERY_S = 0.25  # steps go to the store at most this often
-MEASURE_EVERY_S = 1.0  # and their statistics this often
 
 
 class Session:
@@ -80,8 +78,8 @@ class Session:
         self._listener: Any = None
         self._writer: Any = None
         self._faults: set[tuple[str, str]] = set()
-        self._last_sent = 0.0
-        self._measure_due = 0.0
+        self._sending: Sending | None = None
+        self._measured: StepsMeasured | None = None
 
     def __enter__(self) -> Session:
         check_target(self.options.target)
@@ -120,7 +118,7 @@ class Session:
         )  # fmt: skip
         try:
             self._store = self._store or Store.open()
-            self._writer = self._store.begin(run)
+            self._writer = self._store.begin(run, self._feed)
         except StcUserError as error:
             self._emit(GapSeen(gap=Gap(part="store", reason=str(error))))
         except Exception as error:
@@ -146,6 +144,7 @@ class Session:
             self.options, backend, self._emit, self.fault, self._after_step, self._listener.compiling,
             History(home() / "compile-times.json"), self._entered,
         )  # fmt: skip
+        self._sending = Sending(self._training.clock, self._emit)
         self._undo.callback(self._training.restore, keep=self.options.keep)
         self._training.install()
         self._undo.enter_context(compiling.soft_errors())
@@ -180,28 +179,21 @@ class Session:
 
     def _emit(self, event: Event) -> None:
         with self._lock:
-            if not isinstance(event, (StepsTaken, RunProgress)):
+            if isinstance(event, StepsMeasured):
+                self._measured = event  # only the last counts
+            elif not isinstance(event, (StepsTaken, RunProgress)):
                 self._events.append(event)
         if self._writer is not None:
             self._writer.write(event)
 
     def _after_step(self, switched: bool) -> None:
-        now = time.perf_counter()
-        if switched or now - self._last_sent >= SEND_EVERY_S:
-            self._last_sent = now
-            # After a switch the next step may compile for a minute: what is known by now is shown meanwhile.
-            self._send_steps(measure=switched)
+        if switched and self._sending is not None:
+            # The next step may compile for a minute: what is known by now is shown meanwhile.
+            self._sending.at_once()
 
-    def _send_steps(self, *, ended: bool = False, measure: bool = False) -> None:
-        clock = self._training.clock
-        series = clock.take_unsent()
-        if series is not None:
-            self._emit(StepsTaken(series=series))
-        # Statistics over everything cost more than a step may: while the run goes on they get a two-hundredth of its time.
-        now = time.perf_counter()
-        if ended or measure or now >= self._measure_due:
-            self._emit(StepsMeasured(steps=clock.measured(ended=ended)))
-            self._measure_due = now + max(MEASURE_EVERY_S, 200 * (time.perf_counter() - now))
+    def _feed(self) -> None:
+        if self._sending is not None:
+            self._sending.now_and_then()
 
     def fault(self, part: str, error: BaseException) -> None:
         """Something of ours went wrong: logged whole, told once in the report, and the training goes on."""
@@ -217,7 +209,8 @@ class Session:
         if self._training is not None:
             if error is None:
                 self._training.settle_failures()
-            self._send_steps(ended=True)
+            if self._sending is not None:
+                self._sending.end()
             self._training.remember()
         if self._listener is not None:
             phases, total_s = self._listener.phases()
@@ -248,6 +241,8 @@ class Session:
 
         with self._lock:
             events = list(self._events)
+        if self._measured is not None:
+            events.append(self._measured)
         if self._training is not None:
             events.append(StepsTaken(series=self._training.clock.series()))
         return judge(fold(events))
