@@ -6,6 +6,7 @@ The magic, `stc.compiling`, `stc.compile` and `stc run` all stand on this. A fau
 from __future__ import annotations
 
 import logging
+import os
 import sys
 import threading
 from types import FrameType, TracebackType
@@ -44,6 +45,8 @@ class Recording:
     def __init__(self, options: Options, origin: Origin, *, entered: tuple[FrameType, int] | None = None) -> None:
         self.options = options
         self.origin = origin
+        # What is run may change the folder.
+        self._report_file = None if options.report is None else os.path.abspath(options.report)
         self._entered = entered
         self._session: Session | None = None
         self._outer: Recording | None = None
@@ -129,8 +132,8 @@ class Recording:
         try:
             if not self.options.quiet:
                 show_summary(report, running_shell())
-            if self.options.report is not None:
-                write_report(report, self.options.report)
+            if self._report_file is not None:
+                write_report(report, self._report_file)
         except Exception as fault:
             log.debug("the summary could not be shown", exc_info=True)
             notice(

@@ -80,6 +80,8 @@ class _Program:
         names["__cached__"] = None if spec is None else spec.cached
         if file is not None:
             names["__file__"] = file
+        if sys.version_info < (3, 14):  # later ones make it when it is wanted
+            names["__annotations__"] = {}
 
 
 def _script(argv: Sequence[str]) -> _Program:
@@ -90,13 +92,13 @@ def _script(argv: Sequence[str]) -> _Program:
         raise StcUserError(f"There is no script {path!r}.", "Check the path; options of STC come before it.")
     if os.path.isdir(path):
         raise StcUserError(f"{path!r} is a folder.", "Name a script, or run a module with -m.")
+    absolute = os.path.abspath(path)  # as python names it
     try:
-        with io.open_code(os.path.abspath(path)) as file:
+        with io.open_code(absolute) as file:
             source = file.read()
     except OSError as error:
         raise StcUserError(f"The script {path!r} cannot be read: {error.strerror}.", "Check its permissions.") from None
-    code = _compiled(source, path)
-    return _Program(code, os.path.abspath(path), None, os.path.dirname(os.path.abspath(path)), list(argv))
+    return _Program(_compiled(source, absolute), absolute, None, os.path.dirname(absolute), list(argv))
 
 
 def _module(argv: Sequence[str]) -> _Program:
