@@ -91,7 +91,9 @@ class CellRecorder:
             above = line_of(raw, outer.raw) or 0
             running = Running(raw, outer.number, outer.cell_id, outer.notebook, outer.first_line + above)
         transformed = getattr(info, "transformed_cell", None) or self._transformed(raw)
-        name = self._shell.compile.get_code_name(raw, transformed, running.number)
+        # A terminal's shell puts into the name the count that it has by now.
+        count = running.number if outer is None else self._shell.execution_count
+        name = self._shell.compile.get_code_name(raw, transformed, count)
         blank = blank_lines(raw)
         text = "".join(raw.splitlines(keepends=True)[blank:])
         register_cell(name, running.cell(text, running.first_line + blank))
