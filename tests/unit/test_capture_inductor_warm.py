@@ -22,10 +22,7 @@ import json, sys, torch
 from fixtures.seen import capturing
 torch.manual_seed(0)
 {space}
-def step(weight, x):
-    h = torch.nn.functional.gelu(x @ weight)
-    return (h - h.mean(-1, keepdim=True)).view(-1).sum()
-
+{step}
 with capturing() as seen:
     weight = torch.ones(16, 16, requires_grad=True)
     torch.compile(step)(weight, torch.ones(4, 16)).backward()
@@ -42,8 +39,24 @@ def plain(graph):
         ops=[[o.name, o.location and o.location.line] for o in graph.ops],
     )
 
-parts = ("fusion", "bytes", "fusion reports", "reports from the cache")
+parts = ("fusion", "bytes", "fusion reports", "reports from the cache", "lines of graphs from the cache")
 print(json.dumps(dict(graphs={{k: plain(g) for k, g in seen.graphs.items()}}, gaps=seen.gaps_of(*parts))))
+"""
+
+STEP = """
+def step(weight, x):
+    h = torch.nn.functional.gelu(x @ weight)
+    return (h - h.mean(-1, keepdim=True)).view(-1).sum()
+"""
+# The same operations under other names and on other lines; `h` is another one of them.
+SAME = """
+def step(weight, x):
+    product = x @ weight
+    h_gelu = torch.nn.functional.gelu(product)
+    h = h_gelu.mean(-1, keepdim=True)
+    centred = h_gelu - h
+    flat = centred.view(-1)
+    return flat.sum()
 """
 
 
@@ -52,10 +65,10 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("inductor")
 
 
-def start(cache: Path, *, space: int = 0, **environment: str) -> Any:
+def start(cache: Path, *, step: str = STEP, space: int = 0, **environment: str) -> Any:
     """One process that compiles the step, with ``space`` empty lines above it."""
     script = cache / "train.py"
-    script.write_text(SCRIPT.format(space="\n" * space))
+    script.write_text(SCRIPT.format(space="\n" * space, step=step))
     tests = str(Path(__file__).parents[1])
     env = {**os.environ, "TORCHINDUCTOR_CACHE_DIR": str(cache / "cache"), "PYTHONPATH": tests, **environment}
     env.pop("TORCHINDUCTOR_FORCE_DISABLE_CACHES", None)
@@ -111,6 +124,21 @@ def test_a_start_from_the_graph_cache_alone_reports_the_same(cache: Path, first:
     assert without_cache(again) == without_cache(moved(first, 1))
 
 
+def test_an_entry_that_another_program_left_has_this_programs_lines(cache: Path, first: Any, tmp_path: Path) -> None:
+    # given what a cold start of a second program reports
+    (tmp_path / "own").mkdir()
+    cold = start(tmp_path / "own", step=SAME)
+    # when it starts where a first one with the same operations has left its entries
+    shared = start(cache, step=SAME)
+    # and again, when AOTAutograd's cache knows it, too
+    again = start(cache, step=SAME)
+    # then nothing was compiled anew, and no line is the first program's
+    for found in (shared, again):
+        assert {graph["cache"] for graph in found["graphs"].values()} == {"hit"}
+        assert found["gaps"] == []
+        assert without_cache(found) == without_cache(cold)
+
+
 # --------------------------------------------------------------------------- what cannot be read
 
 
@@ -138,7 +166,7 @@ def test_a_damaged_report_says_so(damage: Any) -> None:
         warm.read(SimpleNamespace(**{warm.ATTRIBUTE: damage}))
 
 
-@pytest.mark.parametrize("text", [b"[]", b'{"format": 2}', b'{"format": 2, "graph": {"id": 7}}', b'{"no": 1}'])
+@pytest.mark.parametrize("text", [b"[]", b'{"format": 3}', b'{"format": 3, "graph": {"id": 7}}', b'{"no": 1}'])
 def test_a_report_of_another_shape_says_so(text: bytes) -> None:
     import zlib
 
@@ -155,14 +183,21 @@ def test_a_report_of_another_format_says_which() -> None:
 
 def test_ids_and_places_are_todays() -> None:
     today = Location(file="In[9]", line=2)
-    fields = warm.remapped(graph(), "7/1:forward", {"y": today})
+    fields = warm.remapped(graph(), "7/1:forward", {"y": "z"}, {"z": today, "y": Location(file="In[9]", line=7)})
     assert fields["kernels"][0].id == "7/1:forward:0"
-    assert fields["kernels"][0].ops[0].location == today
+    assert (fields["kernels"][0].ops[0].node, fields["kernels"][0].ops[0].location) == ("z", today)
 
 
 def test_a_place_that_is_no_more_is_not_shown() -> None:
-    fields = warm.remapped(graph(), "7/1:forward", {})
+    fields = warm.remapped(graph(), "7/1:forward", {"y": "y"}, {})
     assert fields["ops"][0].location is None
+
+
+def test_nodes_of_another_program_are_not_taken_for_ours_by_their_name() -> None:
+    held = [("h", "aten.relu"), ("y", "aten.tanh")]
+    assert warm.same_calls(held, [("y", "aten.relu"), ("h", "aten.tanh")]) == {"h": "y", "y": "h"}
+    assert warm.same_calls(held, [("h", "aten.relu"), ("y", "aten.exp")]) == {}
+    assert warm.same_calls(held, held[:1]) == {}
 
 
 def test_a_damaged_report_in_the_cache_is_a_gap_and_the_graph_runs(monkeypatch: pytest.MonkeyPatch) -> None:

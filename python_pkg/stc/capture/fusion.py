@@ -16,7 +16,7 @@ from . import warm
 from .code import with_code
 from .graphs import Frame, GraphRegistry
 from .kernels import GraphKernels, total
-from .operations import Operations
+from .operations import Operations, operator_name
 from .snapshot import Snapshot
 from .torch_compat import dynamo, inductor
 from .traffic import EagerGraph, NotCountable, decomposed_bytes
@@ -45,7 +45,7 @@ class _Known:
         self.eager: tuple[int, int | None] | str | None = None  # bytes of forward and backward, or why not
         self.inputs: list[str] = []
         self.labels: dict[str, str] = {}  # what each graph input is
-        self.calls: set[str] = set()  # Dynamo nodes that ask for an operation
+        self.calls: dict[str, str] = {}  # Dynamo nodes that ask for an operation, in order, and which
         self.sequences: dict[int, str] = {}
         self.merged: dict[GraphPhase, Graph] = {}
 
@@ -73,6 +73,7 @@ class Fusion:
             ("reasons for not fusing", inductor.watch_refusals),
             ("fusion reports", lambda: inductor.watch_lowering(self)),
             ("reports from the cache", lambda: inductor.watch_cache_hits(self._on_hit)),
+            ("lines of graphs from the cache", lambda: inductor.watch_lookups(self._on_lookup)),
         )
         for part, put in parts:
             try:
@@ -103,7 +104,7 @@ class Fusion:
         try:
             known = self._of(compile_id)
             known.inputs = [_plain_name(name) for name in inductor.input_names(module)]
-            known.calls.update(n.name for n in module.graph.nodes if n.op.startswith("call"))
+            known.calls.update((n.name, operator_name(n)) for n in module.graph.nodes if n.op.startswith("call"))
             known.eager = None
             known.traced.append(EagerGraph(module))
         except Exception as error:
@@ -121,6 +122,7 @@ class Fusion:
     def begin(self, module: Any, *, backward: bool, inference: bool) -> None:
         """Inductor starts on a graph."""
         compiling = None
+        self._local.wanted = None
         try:
             compile_id = dynamo.current_compile_id()
             if compile_id is not None:
@@ -158,7 +160,7 @@ class Fusion:
             warm.embed(
                 compiled,
                 warm.Embedded(
-                    format=warm.FORMAT, graph=graph, eager=known.eager,
+                    format=warm.FORMAT, graph=graph, eager=known.eager, calls=list(known.calls.items()),
                     sequences=known.sequences if compiling.phase == "forward" else {},
                 ),
             )  # fmt: skip
@@ -239,7 +241,12 @@ class Fusion:
 
     # ------------------------------------------------------------------ a warm start
 
+    def _on_lookup(self, module: Any) -> None:
+        self._local.wanted = module
+
     def _on_hit(self, compiled: Any) -> None:
+        # AOTAutograd's own cache brings the graph without Inductor having looked for it.
+        wanted, self._local.wanted = getattr(self._local, "wanted", None), None
         try:
             compile_id = dynamo.current_compile_id()
             if compile_id is None:
@@ -250,11 +257,18 @@ class Fusion:
             known = self._of(compile_id)
             if held.graph.phase != "backward":
                 known.eager, known.traced = held.eager, []
-                known.sequences.update(held.sequences)
             frame = self._registry.frame(compile_id)
             phase = held.graph.phase
+            if wanted is None:
+                names = warm.same_calls(held.calls, list(known.calls.items()))
+                known.sequences.update({s: names[n] for s, n in held.sequences.items() if n in names})
+            else:
+                names = warm.same_operations(held.graph.ops, self._operations(compile_id, wanted.graph, phase).every())
+            if not names and held.graph.ops:
+                other = f"the lines of graph {compile_id} are not known: it came from the cache, where another program left it"
+                self._on_fault("lines of graphs from the cache", dynamo.Missing(other))
             identity = (self._registry.get(compile_id, phase) or self._registry.update(compile_id, phase)).id
-            fields = warm.remapped(held.graph, identity, frame.lines, _caller(frame))
+            fields = warm.remapped(held.graph, identity, names, frame.lines, _caller(frame))
             graph = self._registry.update(compile_id, phase, cache=CacheUse(outcome="hit", cache="fx_graph"), **fields)
             self._registry.update(compile_id, phase, folded=self._folded(compile_id, phase, graph))
             attach_code(self._registry, compile_id, phase)

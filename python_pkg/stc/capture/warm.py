@@ -1,7 +1,8 @@
 """A graph's report inside the cached artefact, so that a warm start can show it, with today's line numbers.
 
-Cache keys ignore line numbers, so a hit may carry old ones: every operation keeps the name of its Dynamo node, and Dynamo's
-graph is made anew on each start.
+Cache keys ignore line numbers, so a hit may carry old ones. Dynamo's graph is made anew on each start, and where Inductor looked for
+the graph in its cache, so is the one that it looked for. Another program may have left the entry, and have called its variables,
+and so the nodes, otherwise: nodes are matched by their place among the operations, never by name alone.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from msgspec.structs import replace
 from stc.record.types import Graph, Kernel, Location, Operation, Record
 
 ATTRIBUTE = "_stc_report"
-FORMAT = 2
+FORMAT = 3
 
 
 class Embedded(Record, frozen=True):
@@ -26,6 +27,7 @@ class Embedded(Record, frozen=True):
     eager: tuple[int, int | None] | str | None = (
         None  # bytes of forward and backward in eager, or why they are not known
     )
+    calls: list[tuple[str, str]] = []  # Dynamo's nodes that ask for an operation, in order, and which
     sequences: dict[int, str] = {}  # sequence number to Dynamo node, for a backward that is compiled another day
 
 
@@ -57,17 +59,38 @@ def read(compiled: Any) -> Embedded | None:
         raise ValueError(f"the report kept with a cached graph cannot be read: {error}") from error
 
 
+def same_calls(held: list[tuple[str, str]], today: list[tuple[str, str]]) -> dict[str, str]:
+    """Dynamo's nodes of then and now, by name; empty where the two did not ask for the same operations in the same order."""
+    if [operation for _, operation in held] != [operation for _, operation in today]:
+        return {}
+    return {old: new for (old, _), (new, _) in zip(held, today, strict=True)}
+
+
+def same_operations(held: list[Operation], today: list[Operation]) -> dict[str, str]:
+    """The same for operations of Inductor's graph, which a cache entry has in common whatever Dynamo's graph looked like."""
+    if [operation.name for operation in held] != [operation.name for operation in today]:
+        return {}
+    pairs = zip(held, today, strict=True)
+    return {old.node: new.node for old, new in pairs if old.node is not None and new.node is not None}
+
+
 def remapped(
-    graph: Graph, identity: str, lines: dict[str, Location], otherwise: Location | None = None
+    graph: Graph,
+    identity: str,
+    names: dict[str, str],
+    lines: dict[str, Location],
+    otherwise: Location | None = None,
 ) -> dict[str, Any]:
     """The fields of a cached graph for this run: today's places, this run's ids.
 
     Args:
         identity: the graph's id in this run.
+        names: what Dynamo's nodes of then are called now.
         lines: Dynamo node name to today's place.
         otherwise: the place of operations that are on no line of the user's.
     """
     old = graph.id
+    lines = {then: lines[now] for then, now in names.items() if now in lines}
     # Old and new place of every node that both know: by it move what has a place but no node of its own.
     moved = {
         (op.location.file, op.location.line): lines[op.node]
@@ -76,20 +99,21 @@ def remapped(
         if op.location is not None and op.node is not None and op.node in lines
     }
 
-    def place(operation: Operation) -> Operation:
-        today = lines.get(operation.node) if operation.node is not None else None
-        if today is None and operation.location is not None:
-            today = moved.get((operation.location.file, operation.location.line))
-        return replace(operation, location=otherwise if today is None else today)
+    def placed(operation: Operation) -> Operation:
+        place = lines.get(operation.node) if operation.node is not None else None
+        if place is None and operation.location is not None:
+            place = moved.get((operation.location.file, operation.location.line))
+        node = names.get(operation.node) if operation.node is not None else None
+        return replace(operation, node=node, location=otherwise if place is None else place)
 
     def rename(kernel_id: str) -> str:
         return identity + kernel_id.removeprefix(old)
 
     def kernel(held: Kernel) -> Kernel:
-        return replace(held, id=rename(held.id), ops=[place(op) for op in held.ops], code=None)
+        return replace(held, id=rename(held.id), ops=[placed(op) for op in held.ops], code=None)
 
     return {
-        "ops": [place(op) for op in graph.ops],
+        "ops": [placed(op) for op in graph.ops],
         "kernels": [kernel(k) for k in graph.kernels],
         "bytes": graph.bytes,
         "dynamic": graph.dynamic,

@@ -297,6 +297,29 @@ def input_number(node: Any, position: int | None) -> int | None:
     return number if type(described).__name__.endswith("PlainAOTInput") else None
 
 
+def watch_lookups(on_lookup: Callable[[Any], None]) -> Undo:
+    """Call ``on_lookup(module)`` with each graph that Inductor looks for in its cache, before it does."""
+    from torch._inductor.codecache import FxGraphCache
+
+    held = vars(FxGraphCache).get("prepare_key")
+    if not isinstance(held, staticmethod):
+        raise Missing("Inductor's cache makes its keys in another place")
+    original = held.__func__
+
+    def prepare_key(gm: Any, *args: Any, **kwargs: Any) -> Any:
+        on_lookup(gm)
+        return original(gm, *args, **kwargs)
+
+    ours = staticmethod(prepare_key)
+    FxGraphCache.prepare_key = ours  # type: ignore[method-assign]
+
+    def undo() -> None:
+        if vars(FxGraphCache).get("prepare_key") is ours:
+            FxGraphCache.prepare_key = held  # type: ignore[method-assign]
+
+    return undo
+
+
 def watch_cache_hits(on_hit: Callable[[Any], None]) -> Undo:
     """Call ``on_hit(compiled)`` for each graph that came out of the cache, whichever cache held it."""
     from torch._inductor.codecache import FxGraphCache
