@@ -126,10 +126,12 @@ def function_name(code: Any, local: Any) -> str:
     wrapped = dynamo.inlined_module(code, local)
     if wrapped is not None:
         return f"{type(wrapped).__name__}.forward"
+    owner = local.get("self") if code.co_varnames[:1] == ("self",) else None
+    if owner is not None and not is_users(code.co_filename):
+        return f"{type(owner).__name__}.{name}"  # AdamW has its step from Adam, but the user made an AdamW
     qualified = getattr(code, "co_qualname", None)
     if qualified is not None:
         return str(qualified).rpartition("<locals>.")[2]
-    owner = local.get("self") if code.co_varnames[:1] == ("self",) else None
     return name if owner is None else f"{type(owner).__name__}.{name}"
 
 
