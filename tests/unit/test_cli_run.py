@@ -79,8 +79,20 @@ def test_an_error_of_the_users_is_one_sentence_and_nothing_has_run(
     done = stc_run(*words, cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     assert "Traceback" not in done.stderr
+    assert done.stderr.startswith("stc: ")
     assert said in done.stderr
     assert not stc_home.joinpath("runs.db").exists() or Store.open().runs() == []
+
+
+def test_a_target_that_is_not_there_is_one_sentence_and_nothing_has_run(stc_home: Path, tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch")
+    if torch.cuda.is_available():
+        pytest.skip("the target is there")
+    (tmp_path / "a.py").write_text("print('ran')")
+    done = stc_run("--target", "cuda", "a.py", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("stc: There is no target cuda here: ")
+    assert "Traceback" not in done.stderr
 
 
 def test_its_help_lists_every_option() -> None:

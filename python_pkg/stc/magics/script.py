@@ -34,15 +34,17 @@ def run_script(options: Options, argv: Sequence[str]) -> int:
         argv: the script and its arguments, or ``-m``, a module and its arguments.
 
     Raises:
-        StcUserError: there is no such script or module; nothing has been run.
+        StcUserError: there is no such script, module or target; nothing has been run.
     """
     program = _module(argv[1:]) if argv and argv[0] == "-m" else _script(argv)
     origin = Origin(kind="script", script=program.shown, argv=list(program.argv[1:]), pid=os.getpid())
     sys.argv[:] = program.argv
     sys.path[0:1] = [program.path_entry]
     sys.modules["__main__"] = program.module
+    started = False
     try:
         with Recording(options, origin):
+            started = True
             run_program(program.code, program.module)
     except SystemExit as request:
         return _status(request)
@@ -50,6 +52,8 @@ def run_script(options: Options, argv: Sequence[str]) -> int:
         _report(interrupt)
         return INTERRUPTED
     except BaseException as error:
+        if not started:
+            raise
         _report(error)
         return 1
     finally:
