@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from stc.backends import Backend
 
 Mode = Literal["e", "c"]
+_UNKNOWN: Any = object()
+_WATCHED: Any = object()  # what it is made of is not to be taken for models by itself
 
 
 class Model:
@@ -64,7 +66,7 @@ class Models:
         self._autocast = autocast
         self._eval_compiled = eval_compiled
         self._busy = threading.local()
-        self._known: dict[int, Model | None] = {}  # by id of the module, for as long as it lives
+        self._known: dict[int, Any] = {}  # Model, _WATCHED or None by id of the module, for as long as it lives
         self._models: list[Model] = []
         self._active = False
         self._original: Callable[..., Any] | None = None
@@ -77,8 +79,14 @@ class Models:
         known, busy, meet = self._known, self._busy, self._meet
 
         def __call__(module: nn.Module, *args: Any, **kwargs: Any) -> Any:
-            if id(module) not in known and not getattr(busy, "depth", 0):
-                meet(module)
+            if not getattr(busy, "depth", 0):
+                found = known.get(id(module), _UNKNOWN)
+                if (meet(module) if found is _UNKNOWN else found) is _WATCHED:
+                    busy.depth = 1
+                    try:
+                        return original(module, *args, **kwargs)
+                    finally:
+                        busy.depth = 0
             return original(module, *args, **kwargs)
 
         self._original, self._noting = original, __call__
@@ -134,24 +142,32 @@ class Models:
                 state = "eager"  # met, and never compiled
             self._units.change(model.identity, calls=model.calls, state=state)
 
-    def _meet(self, module: nn.Module) -> None:
+    def _meet(self, module: nn.Module) -> Any:
+        """What the module is from now on; see `_known`."""
         try:
             identity_now = id(module)
             self._known[identity_now] = None
             weakref.finalize(module, self._known.pop, identity_now, None).atexit = False
             if module._compiled_call_impl is not None or hasattr(module, "_torchdynamo_orig_callable"):
                 self._users_own(module)
-                return
-            parameters = sum(p.numel() for p in module.parameters() if not hasattr(p, "materialize"))
+                self._known[identity_now] = _WATCHED
+                return _WATCHED
+            shapes_unknown = any(hasattr(p, "materialize") for p in module.parameters())
+            if shapes_unknown:
+                del self._known[identity_now]  # its first call makes its parameters; the second one finds it
+                return _WATCHED
+            parameters = sum(p.numel() for p in module.parameters())
             if parameters == 0:
-                return
+                return None
             identity = self._units.add("model", module, frame=caller(2), parameters=parameters)
             model = Model(identity, module, parameters)
             self._known[identity_now] = model
             self._models.append(model)
             module._compiled_call_impl = self._dispatcher(model, module)
+            return model
         except Exception as error:
             self._on_fault("models", error)
+            return None
 
     def _users_own(self, module: nn.Module) -> None:
         identity = self._units.add("model", module, frame=caller(3), parameters=None)

@@ -11,6 +11,7 @@ import msgspec
 
 from stc.record.events import Event, SourceSeen, UnitSeen
 from stc.record.types import Failure, Location, Unit
+from stc.source.frames import variables
 from stc.source.places import is_user_code, locate, source_of
 
 
@@ -90,10 +91,11 @@ def name_of(value: Any, frame: FrameType | None, depth: int = 12) -> str | None:
     """What the user's code calls this object: a variable of a caller, or an attribute of its `self`."""
     while frame is not None and depth:
         if is_user_code(frame.f_code.co_filename):
-            for name, held in frame.f_locals.items():
+            local = variables(frame)
+            for name, held in local.items():
                 if held is value and not name.startswith("_") and name != "self":
                     return name
-            owner = frame.f_locals.get("self")
+            owner = local.get("self")
             for name, held in list(getattr(owner, "__dict__", {}).items()):
                 if held is value:
                     return f"self.{name}"

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from types import CodeType, FrameType
 from typing import Any
 
+from .frames import variables
 from .places import cell_of, is_user_code
 
 # Wrappers that give one turn for each turn of what they wrap.
@@ -57,7 +58,7 @@ def enclosing_turns(frame: FrameType | None, entered: tuple[FrameType, int] | No
             if isinstance(loop, ast.While):
                 return None
             try:
-                length = _length(loop.iter, frame.f_locals, frame.f_globals)
+                length = _length(loop.iter, variables(frame), frame.f_globals)
             except Exception:
                 return None
             turns *= length
