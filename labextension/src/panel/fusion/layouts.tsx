@@ -2,7 +2,8 @@
 import React from 'react';
 
 import { usePanel } from '../../components/context';
-import { IColumn, Table, useTableState } from '../../components/table';
+import { IColumn } from '../../components/columns';
+import { Table, useTableState } from '../../components/table';
 import { UNKNOWN } from '../../format';
 import { Kernel, Layout } from '../../records';
 
