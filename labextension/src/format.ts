@@ -53,7 +53,9 @@ export function duration(seconds: number | null | undefined): string {
   }
   const whole = Math.round(seconds);
   if (whole >= 3600) {
-    return `${Math.floor(whole / 3600)}${THIN}h ${Math.round((whole % 3600) / 60)}${THIN}min`;
+    // Rounded before it is divided: 7,190 s are 2 h 0 min, not 1 h 60 min.
+    const minutes = Math.round(whole / 60);
+    return `${Math.floor(minutes / 60)}${THIN}h ${minutes % 60}${THIN}min`;
   }
   if (whole >= 100) {
     return `${Math.floor(whole / 60)}${THIN}min ${whole % 60}${THIN}s`;
