@@ -229,7 +229,7 @@ def _targets(can_compile: bool) -> Iterable[Check]:
 
 
 def _cuda(torch: Any) -> Check:
-    from stc.session.session import check_target
+    from stc.session.asked import check_target
 
     try:
         check_target("cuda")

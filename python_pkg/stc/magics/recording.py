@@ -119,14 +119,23 @@ class Recording:
         try:
             if session is not None:
                 session.__exit__(kind, error, traceback)
-        except Exception as fault:
+        except Exception:
             log.debug("the session could not end", exc_info=True)
-            notice(f"the report is incomplete ({type(fault).__name__}: {fault}).")
         finally:
+            self._hide_progress()
+        if session is None:
+            return
+        if session.report is not None:
+            self._tell(session.report)
+        else:
+            notice(f"the report could not be finished; `stc show {session.run_id}` has what was recorded.")
+
+    def _hide_progress(self) -> None:
+        try:
             if self._ticker is not None:
                 self._ticker.close()
-        if session is not None and session.report is not None:
-            self._tell(session.report)
+        except Exception:
+            log.debug("progress cannot be removed", exc_info=True)
 
     def _tell(self, report: Report) -> None:
         try:

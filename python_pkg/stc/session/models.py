@@ -137,10 +137,10 @@ class Models:
                     held["_compiled_call_impl"] = model.compiled
                 else:
                     del held["_compiled_call_impl"]
-            state = "restored" if unit.state == "compiled" and not kept else unit.state
-            if state == "found":
-                state = "eager"  # met, and never compiled
-            self._units.change(model.identity, calls=model.calls, state=state)
+            try:
+                self._units.left(model.identity, calls=model.calls, kept=kept)
+            except Exception as error:
+                self._on_fault("models", error)
 
     def _meet(self, module: nn.Module) -> Any:
         """What the module is from now on; see `_known`."""

@@ -135,20 +135,18 @@ class Optimizers:
             kept = keep and managed.compiled is not None and managed.mode == "c"
             managed.active = kept
             optimizer = managed.optimizer()
-            if managed.identity is not None:
-                unit = self._units.get(managed.identity)
-                state = "restored" if unit.state == "compiled" and not kept else unit.state
-                if state == "found":
-                    state = "eager"  # met, and never compiled
-                self._units.change(managed.identity, calls=managed.calls, state=state)
-            if optimizer is None or kept:
-                continue
+            held = vars(optimizer) if optimizer is not None and not kept else {}
             # Where a scheduler wrapped ours meanwhile it stays, and passes through to the step as it was.
-            if getattr(vars(optimizer).get("step"), "__func__", None) is managed.function:
+            if getattr(held.get("step"), "__func__", None) is managed.function:
                 if managed.own is not None:
-                    vars(optimizer)["step"] = managed.own
+                    held["step"] = managed.own
                 else:
-                    del vars(optimizer)["step"]
+                    del held["step"]
+            try:
+                if managed.identity is not None:
+                    self._units.left(managed.identity, calls=managed.calls, kept=kept)
+            except Exception as error:
+                self._on_fault("optimizers", error)
 
     def _take(self, optimizer: Optimizer) -> None:
         from torch.optim import Optimizer as Base

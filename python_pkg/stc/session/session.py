@@ -14,7 +14,7 @@ from contextlib import ExitStack
 from types import FrameType, TracebackType
 from typing import Any
 
-from stc.errors import StcUserError, TargetUnavailable
+from stc.errors import StcUserError
 from stc.options import Options
 from stc.record.events import (
     CompileFailed,
@@ -35,6 +35,7 @@ from stc.record.store import Store
 from stc.record.types import Failure, Gap, Origin, Progress, Report, Run, Status
 from stc.source.places import is_user_code, locate
 
+from .asked import check_target, default_name, without_effect
 from .environment import environment
 from .sending import Sending
 
@@ -93,6 +94,9 @@ class Session:
             )
         except Exception as error:
             self.fault("session", error)
+        except BaseException as interrupt:
+            self.__exit__(type(interrupt), interrupt, interrupt.__traceback__)
+            raise
         return self
 
     def __exit__(
@@ -100,12 +104,12 @@ class Session:
     ) -> None:
         status, partial = _status(error)
         try:
-            self._close(status, partial, error)
-        except Exception as fault:
-            log.exception("STC could not finish the report")
-            self.fault("session", fault)
-        finally:
-            self._undo.close()
+            self._close(error)
+        finally:  # also where the user interrupts that
+            try:
+                self._undo.close()
+            finally:
+                self._end(status, partial, error)
 
     # ------------------------------------------------------------------ opening
 
@@ -138,8 +142,8 @@ class Session:
 
         self._listener = listener()
         backend = None if self.options.plan == "eager" else Inductor(self._listener, self.options.dynamic)
+        self._undo.callback(self._listener.detach, self._sink)  # also where attaching is cut short
         self._listener.attach(self._sink, step=self._step, artefact=self._artefact)
-        self._undo.callback(self._listener.detach, self._sink)
         self._training = Training(
             self.options, backend, self._emit, self.fault, self._after_step, self._listener.compiling,
             History(home() / "compile-times.json"), self._entered,
@@ -205,19 +209,38 @@ class Session:
 
     # ------------------------------------------------------------------ closing
 
-    def _close(self, status: Status, partial: str | None, error: BaseException | None) -> None:
+    def _close(self, error: BaseException | None) -> None:
+        """Take down what there is to be said, and put everything back. A part that fails is told; the others still count."""
+        for part, action in (
+            ("steps", lambda: self._last_steps(settled=error is None)),
+            ("phases", self._tell_phases),
+            ("restore", self._undo.close),  # before the end is recorded: the units say how they were left
+            ("options", self._tell_ignored),
+        ):
+            try:
+                action()
+            except Exception as fault:
+                self.fault(part, fault)
+
+    def _last_steps(self, *, settled: bool) -> None:
         if self._training is not None:
-            if error is None:
+            if settled:
                 self._training.settle_failures()
             if self._sending is not None:
                 self._sending.end()
             self._training.remember()
+
+    def _tell_phases(self) -> None:
         if self._listener is not None:
             phases, total_s = self._listener.phases()
             self._emit(PhasesMeasured(phases=phases, total_s=total_s))
-        self._undo.close()  # before the end is recorded: the units say how they were left
-        for option, reason in self._without_effect().items():
+
+    def _tell_ignored(self) -> None:
+        models = [] if self._training is None else self._training.models.all()
+        for option, reason in without_effect(self.options, models).items():
             self._emit(OptionIgnored(option=option, reason=reason))
+
+    def _end(self, status: Status, partial: str | None, error: BaseException | None) -> None:
         if self._on_progress is not None:
             self._on_progress(None)
         self._emit(
@@ -230,11 +253,17 @@ class Session:
                 failure=_failure(error) if error is not None and status == "failed" else None,
             )
         )
-        self.report = self._judged()
-        if self._writer is not None and self._store is not None:
+        summary = None
+        try:
             from stc.analyse import summarise
 
-            self._writer.close(self.report, summarise(self.report))
+            self.report = self._judged()
+            summary = summarise(self.report)
+        except Exception as fault:
+            log.debug("STC could not finish the report", exc_info=True)
+            self.fault("report", fault)
+        if self._writer is not None:
+            self._writer.close(self.report, summary)
 
     def _judged(self) -> Report:
         from stc.analyse import judge
@@ -246,59 +275,6 @@ class Session:
         if self._training is not None:
             events.append(StepsTaken(series=self._training.clock.series()))
         return judge(fold(events))
-
-    def _without_effect(self) -> dict[str, str]:
-        """Options that were given and changed nothing, with the reason."""
-        options, ignored = self.options, {}
-        training = self._training
-        models = [] if training is None else training.models.all()
-        compiled = [m for m in models if m.compiled is not None]
-        if options.plan == "eager":
-            for name in ("dynamic", "keep"):
-                if getattr(options, name) not in ("auto", False):
-                    ignored[name] = "The plan is eager: nothing is compiled."
-        elif models and not compiled:
-            for name in ("dynamic", "keep", "precision"):
-                if getattr(options, name) not in ("auto", False, "keep"):
-                    ignored[name] = "No model was compiled."
-        if options.target == "cuda" and models and all(m.device != "cuda" for m in models):
-            ignored["target"] = 'The models are on the CPU; STC does not move them. Write model.to("cuda").'
-        if options.target == "cpu" and models and all(m.device != "cpu" for m in models):
-            ignored["target"] = f"The models are on {models[0].device}; STC does not move them."
-        dtype = {"bf16": "torch.bfloat16", "fp16": "torch.float16"}.get(options.precision)
-        if dtype is not None and models and all(m.dtype == dtype for m in models):
-            ignored["precision"] = "The models' parameters have that type already."
-        return ignored
-
-
-def check_target(target: str) -> None:
-    """Refuse a target that this machine does not have, before anything is changed.
-
-    Raises:
-        TargetUnavailable
-    """
-    if target != "cuda":
-        return
-    try:
-        import torch
-    except ImportError:
-        raise TargetUnavailable("The target cuda needs PyTorch.", "Install it with: pip install torch.") from None
-    if not torch.cuda.is_available():
-        why = (
-            "this PyTorch is built without CUDA" if torch.version.cuda is None else "no NVIDIA GPU or driver was found"
-        )
-        raise TargetUnavailable(
-            f"There is no target cuda here: {why}.", "Leave --target out, or choose cpu; `stc doctor` tells more."
-        )
-
-
-def default_name(origin: Origin) -> str:
-    """What a run is called unless it was given a name: the notebook or script, and the cell."""
-    if origin.script:
-        return os.path.basename(origin.script)
-    stem = os.path.splitext(os.path.basename(origin.notebook))[0] if origin.notebook else None
-    cell = f"In[{origin.cell}]" if origin.cell is not None else None
-    return " ".join(part for part in (stem, cell) if part) or origin.kind
 
 
 def _status(error: BaseException | None) -> tuple[Status, str | None]:

@@ -49,6 +49,15 @@ class Units:
         if after != before:
             self._put(after)
 
+    def left(self, identity: str, *, calls: int, kept: bool) -> None:
+        """The run ends; ``kept`` says that the unit stays compiled."""
+        state = self._units[identity].state
+        if state == "compiled" and not kept:
+            state = "restored"
+        elif state == "found":
+            state = "eager"  # met, and never compiled
+        self.change(identity, calls=calls, state=state)
+
     def fail(self, identity: str, error: BaseException) -> None:
         self.change(identity, state="failed", failure=Failure(type=type(error).__name__, message=first_line(error)))
 
