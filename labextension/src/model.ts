@@ -22,6 +22,9 @@ export class StcModel implements IStcModel {
         this.soon();
       },
       onOpen: () => {
+        // What changed while nobody was told is not known.
+        this.stale = true;
+        this.artefacts.clear();
         this.list.ask(0);
         this.asked.ask(0);
       },
@@ -173,7 +176,10 @@ export class StcModel implements IStcModel {
       this._connection = { state: 'connected', store: null };
     }
     const live = new Set(this._runs?.filter(isLive).map(summary => summary.run.id));
+    const present = new Set(runs.map(summary => summary.run.id));
+    const gone = (this._runs ?? []).map(summary => summary.run.id).filter(id => !present.has(id));
     this._runs = inOrder(runs);
+    this.forget(gone);
     this.follow();
     for (const summary of this._runs) {
       if (live.has(summary.run.id) && !isLive(summary)) {
