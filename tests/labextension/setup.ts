@@ -2,24 +2,19 @@
 import { cleanup } from '@testing-library/react';
 import { afterEach } from 'vitest';
 
-class NoResizeObserver {
-  observe(): void {
-    return undefined;
-  }
-  unobserve(): void {
-    return undefined;
-  }
-  disconnect(): void {
-    return undefined;
-  }
-}
+import { installLayout, resetLayout } from './layout';
+import { drawn } from './plotly';
 
 class PlainDragEvent extends MouseEvent {
   readonly dataTransfer = null;
 }
 
-window.ResizeObserver ??= NoResizeObserver;
+installLayout();
+if (typeof DOMRect === 'undefined') {
+  throw new Error('jsdom is too old: it has no DOMRect.');
+}
 window.DragEvent ??= PlainDragEvent as unknown as typeof DragEvent;
+Element.prototype.setPointerCapture ??= () => undefined;
 window.matchMedia ??= (query: string) =>
   ({
     matches: false,
@@ -32,4 +27,8 @@ window.matchMedia ??= (query: string) =>
     dispatchEvent: () => false
   }) as MediaQueryList;
 
-afterEach(cleanup);
+afterEach(() => {
+  cleanup();
+  resetLayout();
+  drawn.length = 0;
+});
