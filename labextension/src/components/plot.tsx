@@ -40,11 +40,12 @@ export function Plot({ draw, label, theme, height }: IPlotProps): JSX.Element {
   React.useEffect(() => {
     let current = true;
     void import('plotly.js-basic-dist-min')
-      .then(({ default: Plotly }) => {
+      .then(async ({ default: Plotly }) => {
         if (current && frame.current) {
           const ink = inkOf(frame.current);
           const { traces, layout } = draw(ink);
-          return Plotly.react(frame.current, traces, { ...base(ink, height), ...layout }, CONFIG);
+          await Plotly.react(frame.current, traces, { ...base(ink, height), ...layout }, CONFIG);
+          setFailed(false);
         }
       })
       .catch(() => current && setFailed(true));
