@@ -12,16 +12,16 @@ export function kernelColour(nth: number): string {
   return `var(--stc-kernel-${nth % KERNEL_COLOURS})`;
 }
 
-const LETTERS: Readonly<Record<string, string>> = {
-  forward: 'F',
-  backward: 'B',
-  optimizer: 'O',
-  inference: 'I',
-  joint: 'J'
-};
+const LETTERS: ReadonlyMap<string, string> = new Map([
+  ['forward', 'F'],
+  ['backward', 'B'],
+  ['optimizer', 'O'],
+  ['inference', 'I'],
+  ['joint', 'J']
+]);
 
 /** "F" for forward. A phase of a newer record has its own first letter. */
 export function phaseLetter(phase: Graph['phase']): string {
   const name: string = phase;
-  return LETTERS[name] ?? (name.charAt(0).toUpperCase() || '?');
+  return LETTERS.get(name) ?? (name.charAt(0).toUpperCase() || '?');
 }
