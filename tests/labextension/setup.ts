@@ -9,10 +9,16 @@ class PlainDragEvent extends MouseEvent {
   readonly dataTransfer = null;
 }
 
-installLayout();
-if (typeof DOMRect === 'undefined') {
-  throw new Error('jsdom is too old: it has no DOMRect.');
+class PlainPointerEvent extends MouseEvent {
+  readonly pointerId: number;
+  constructor(type: string, init: PointerEventInit = {}) {
+    super(type, init);
+    this.pointerId = init.pointerId ?? 0;
+  }
 }
+
+installLayout();
+window.PointerEvent ??= PlainPointerEvent as unknown as typeof PointerEvent;
 window.DragEvent ??= PlainDragEvent as unknown as typeof DragEvent;
 Element.prototype.setPointerCapture ??= () => undefined;
 window.matchMedia ??= (query: string) =>
