@@ -264,9 +264,10 @@ class Fusion:
                 known.sequences.update({s: names[n] for s, n in held.sequences.items() if n in names})
             else:
                 names = warm.same_operations(held.graph.ops, self._operations(compile_id, wanted.graph, phase).every())
-            if not names and held.graph.ops:
-                other = f"the lines of graph {compile_id} are not known: it came from the cache, where another program left it"
-                self._on_fault("lines of graphs from the cache", dynamo.Missing(other))
+            lost = sum(op.node is not None and op.node not in names for op in held.graph.ops)
+            if lost:
+                other = f"of {lost} of its operations, since it came from the cache, where another program left it"
+                self._on_fault("lines of graphs from the cache", dynamo.Missing(f"{phase} {compile_id}: {other}"))
             identity = (self._registry.get(compile_id, phase) or self._registry.update(compile_id, phase)).id
             fields = warm.remapped(held.graph, identity, names, frame.lines, _caller(frame))
             graph = self._registry.update(compile_id, phase, cache=CacheUse(outcome="hit", cache="fx_graph"), **fields)

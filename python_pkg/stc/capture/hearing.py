@@ -56,6 +56,8 @@ class Hearing:
         self.graphs = GraphRegistry(emit, step, time.time)
         self.clock = PhaseClock()
         self.waiting_backward: set[str] = set()
+        self.codes: dict[str, Any] = {}  # code objects by compile id
+        self.given_up: dict[Any, None] = {}  # code objects that Dynamo leaves to Python from now on
         self._breaks = Breaks(emit, step, lambda: (step(), call()))
         self._recompilations = Recompilations(emit, step, lambda: made[1] if (made := call()) is not None else None)
         self._last_phase: dict[str, GraphPhase] = {}
@@ -106,6 +108,8 @@ class Hearing:
         last = stack[-1]
         name, file = str(last.get("name")), dynamo.file_of(last.get("filename")) or ""
         being = dynamo.frame_being_compiled()
+        if being is not None:
+            self.codes[event.compile_id] = being[0]
         shown = plain_name(name if being is None else function_name(being[0], being[1]))
         place = None
         for frame in reversed(stack):
@@ -136,6 +140,9 @@ class Hearing:
             return
         self.graphs.drop(compile_id)
         self.waiting_backward.discard(compile_id)
+        being = dynamo.frame_being_compiled()
+        if being is not None:
+            self.given_up[being[0]] = None
         file, line = about.get("fail_user_frame_filename"), about.get("fail_user_frame_lineno")
         where = Frame(file, int(line), about.get("co_name")) if file and line else None
         if self._recompilations.compile_failed(compile_id, failed, reason) or failed in NO_FAILURE:

@@ -8,6 +8,8 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Iterator
+from functools import partial
+from types import CodeType
 from typing import Any
 
 from stc.record.events import BreakSeen, Event, GapSeen, GraphSeen, LimitReached, RecompilationSeen, SourceSeen
@@ -66,10 +68,12 @@ class Listener:
                 self.graphs.release()
             if self._sinks.pop(sink, None) is None or self._sinks:
                 return
-            while self._undo:
-                undo = self._undo.pop()
+            # A later run tries again what was given up: the cause may have been mended, and else it says so again.
+            undo = [partial(dynamo.retry, code) for code in self._hearing.given_up] + self._undo[::-1]
+            self._undo.clear()
+            for action in undo:
                 try:
-                    undo()
+                    action()
                 except Exception as error:
                     self.fault("hooks", error)
 
@@ -94,6 +98,14 @@ class Listener:
     def compiling(self) -> tuple[float, int]:
         """Seconds that the training thread has waited for compilers, and how many times."""
         return self._hearing.clock.total_s(), self._hearing.clock.compiles
+
+    def compiled_code(self, compile_id: str) -> CodeType | None:
+        """What was compiled under that id in this listening period."""
+        return self._hearing.codes.get(compile_id)
+
+    def in_use(self, code: CodeType) -> str | None:
+        """Compile id of the compiled version of a function that was called last, of whatever period."""
+        return dynamo.in_use(code)
 
     def phases(self) -> tuple[list[Phase], float]:
         """Exclusive compile time by phase, and the total, in seconds."""

@@ -8,6 +8,7 @@ and so the nodes, otherwise: nodes are matched by their place among the operatio
 from __future__ import annotations
 
 import zlib
+from difflib import SequenceMatcher
 from typing import Any
 
 import msgspec
@@ -60,10 +61,16 @@ def read(compiled: Any) -> Embedded | None:
 
 
 def same_calls(held: list[tuple[str, str]], today: list[tuple[str, str]]) -> dict[str, str]:
-    """Dynamo's nodes of then and now, by name; empty where the two did not ask for the same operations in the same order."""
-    if [operation for _, operation in held] != [operation for _, operation in today]:
-        return {}
-    return {old: new for (old, _), (new, _) in zip(held, today, strict=True)}
+    """Dynamo's nodes of then and now, by name.
+
+    Both became the same graph, so what they compute stands in the same order; one may have calls between that cost nothing, such as
+    a detach, or write one operation in another way: that one is then left out.
+    """
+    then, now = [operation for _, operation in held], [operation for _, operation in today]
+    if then == now:
+        return {old: new for (old, _), (new, _) in zip(held, today, strict=True)}
+    blocks = SequenceMatcher(a=then, b=now, autojunk=False).get_matching_blocks()
+    return {held[b.a + i][0]: today[b.b + i][0] for b in blocks for i in range(b.size)}
 
 
 def same_operations(held: list[Operation], today: list[Operation]) -> dict[str, str]:
@@ -91,7 +98,10 @@ def remapped(
     """
     old = graph.id
     lines = {then: lines[now] for then, now in names.items() if now in lines}
-    # Old and new place of every node that both know: by it move what has a place but no node of its own.
+    # Old and new place of every node that both know: by it move what has a place but no node of its own. Where a node is known to have
+    # no counterpart, that would be a guess.
+    known = {op.node for op in graph.ops if op.node is not None}
+    lost = known - set(names)
     moved = {
         (op.location.file, op.location.line): lines[op.node]
         for held in (graph.ops, *(k.ops for k in graph.kernels))
@@ -101,7 +111,7 @@ def remapped(
 
     def placed(operation: Operation) -> Operation:
         place = lines.get(operation.node) if operation.node is not None else None
-        if place is None and operation.location is not None:
+        if place is None and operation.location is not None and operation.node not in lost:
             place = moved.get((operation.location.file, operation.location.line))
         node = names.get(operation.node) if operation.node is not None else None
         return replace(operation, node=node, location=otherwise if place is None else place)

@@ -204,7 +204,7 @@ class Bytes(Record):
 
 class CacheUse(Record):
     outcome: CacheOutcome
-    cache: str | None = None  # "fx_graph", "aotautograd"
+    cache: str | None = None  # "fx_graph", "aotautograd"; "memory": compiled by an earlier run of the process
     key: str | None = None
     reason: str | None = None  # why bypassed or missed
 

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from types import FrameType
 from typing import TYPE_CHECKING, Any, Literal
 
+from .earlier import code_of
 from .units import Units, caller
 
 if TYPE_CHECKING:
@@ -31,6 +32,9 @@ class Model:
         self.identity = identity
         self.ref = weakref.ref(module)  # a sweep wants to let go of its models
         self.parameters = parameters
+        self.code = code_of(module.forward)
+        self.architecture = f"{type(module).__name__}:{parameters}:{sum(1 for _ in module.modules())}"
+        self.ran = False  # compiled, in this run
         first = next(module.parameters())
         self.device, self.dtype = first.device.type, str(first.dtype)
         self.compiled: Callable[..., Any] | None = None
@@ -44,6 +48,7 @@ class Models:
 
     Args:
         on_call: told of each outermost call of a found model, before it runs, with the caller's frame.
+        on_ran: told once a model has run compiled for the first time.
         on_fault: told of a fault of ours; the call goes on eager.
         autocast: dtype name ("bfloat16", "float16") for compiled calls, or None.
         eval_compiled: compile calls without gradients too.
@@ -55,6 +60,7 @@ class Models:
         backend: Backend | None,
         *,
         on_call: Callable[[Model, FrameType | None], None],
+        on_ran: Callable[[Model], None],
         on_fault: Callable[[str, BaseException], None],
         autocast: str | None = None,
         eval_compiled: bool = True,
@@ -62,12 +68,14 @@ class Models:
         self._units = units
         self._backend = backend
         self._on_call = on_call
+        self._on_ran = on_ran
         self._on_fault = on_fault
         self._autocast = autocast
         self._eval_compiled = eval_compiled
         self._busy = threading.local()
         self._known: dict[int, Any] = {}  # Model, _WATCHED or None by id of the module, for as long as it lives
         self._models: list[Model] = []
+        self.running: Model | None = None  # the one whose call is going on
         self._active = False
         self._original: Callable[..., Any] | None = None
 
@@ -185,7 +193,7 @@ class Models:
         def dispatch(*args: Any, **kwargs: Any) -> Any:
             if getattr(busy, "depth", 0) or not self._active:
                 return eager(*args, **kwargs)
-            busy.depth = 1
+            busy.depth, self.running = 1, model
             try:
                 try:
                     on_call(model, caller(1))
@@ -196,7 +204,7 @@ class Models:
                     return eager(*args, **kwargs)
                 return self._call_compiled(model, eager, args, kwargs)
             finally:
-                busy.depth = 0
+                busy.depth, self.running = 0, None
 
         dispatch.stc_model = model  # type: ignore[attr-defined]
         return dispatch
@@ -208,10 +216,17 @@ class Models:
         if not self._eval_compiled and not torch.is_grad_enabled():
             return eager(*args, **kwargs)
         if self._autocast is None:
-            return model.compiled(*args, **kwargs)
-        with torch.autocast(model.device, dtype=getattr(torch, self._autocast)):
             out = model.compiled(*args, **kwargs)
-        return _as_float32(out)
+        else:
+            with torch.autocast(model.device, dtype=getattr(torch, self._autocast)):
+                out = _as_float32(model.compiled(*args, **kwargs))
+        if not model.ran:
+            model.ran = True
+            try:
+                self._on_ran(model)
+            except Exception as error:
+                self._on_fault("models", error)
+        return out
 
 
 def _as_float32(value: Any) -> Any:

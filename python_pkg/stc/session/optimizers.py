@@ -13,6 +13,7 @@ import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from .earlier import code_of
 from .models import Mode
 from .units import Units, caller
 
@@ -30,6 +31,9 @@ class Managed:
     def __init__(self, optimizer: Optimizer) -> None:
         self.optimizer = weakref.ref(optimizer)
         self.type = type(optimizer).__name__
+        self.code = code_of(type(optimizer).step)
+        self.architecture = f"{self.type}:{sum(p.numel() for g in optimizer.param_groups for p in g['params'])}"
+        self.ran = False  # compiled, in this run
         self.own: Callable[..., Any] | None = vars(optimizer).get("step")  # a scheduler had wrapped it
         self.function: Callable[..., Any] | None = None  # what we put there
         self.identity: str | None = None  # of its unit, from its first step on
@@ -51,6 +55,7 @@ class Optimizers:
 
     Args:
         on_step: told after each update of an optimizer.
+        on_ran: told once one has stepped compiled for the first time.
         on_fault: told of a fault of ours; the step goes on eager.
     """
 
@@ -62,6 +67,7 @@ class Optimizers:
         *,
         on_meet: Callable[[Managed], None],
         on_step: Callable[[Managed], None],
+        on_ran: Callable[[Managed], None],
         on_fault: Callable[[str, BaseException], None],
     ) -> None:
         self._units = units
@@ -69,6 +75,7 @@ class Optimizers:
         self._patches = patches
         self._on_meet = on_meet
         self._on_step = on_step
+        self._on_ran = on_ran
         self._on_fault = on_fault
         self._managed: list[Managed] = []
         self.stepping: Managed | None = None  # the one whose step is running now
@@ -180,6 +187,9 @@ class Optimizers:
         finally:
             self.stepping = None
         try:
+            if managed.mode == "c" and not managed.ran:
+                managed.ran = True
+                self._on_ran(managed)
             self._on_step(managed)
         except Exception as error:
             self._on_fault("steps", error)

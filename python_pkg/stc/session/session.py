@@ -36,6 +36,7 @@ from stc.record.types import Failure, Gap, Origin, Progress, Report, Run, Status
 from stc.source.places import is_user_code, locate
 
 from .asked import check_target, default_name, without_effect
+from .earlier import Earlier
 from .environment import environment
 from .sending import Sending
 
@@ -80,6 +81,7 @@ class Session:
         self._writer: Any = None
         self._faults: set[tuple[str, str]] = set()
         self._sending: Sending | None = None
+        self._earlier: Earlier | None = None
         self._measured: StepsMeasured | None = None
 
     def __enter__(self) -> Session:
@@ -142,10 +144,13 @@ class Session:
 
         self._listener = listener()
         backend = None if self.options.plan == "eager" else Inductor(self._listener, self.options.dynamic)
+        self._earlier = Earlier(
+            self._listener.emit, self._artefact, self._step, self._listener.compiled_code, self._listener.in_use
+        )
         self._undo.callback(self._listener.detach, self._sink)  # also where attaching is cut short
         self._listener.attach(self._sink, step=self._step, artefact=self._artefact)
         self._training = Training(
-            self.options, backend, self._emit, self.fault, self._after_step, self._listener.compiling,
+            self.options, backend, self._emit, self.fault, self._after_step, self._listener.compiling, self._earlier.ran,
             History(home() / "compile-times.json"), self._entered,
         )  # fmt: skip
         self._sending = Sending(self._training.clock, self._emit)
@@ -175,9 +180,13 @@ class Session:
             self._training.limit_reached(event.limit.function, of_optimizer=inside_torch)
         elif isinstance(event, CompileFailed) and self._training is not None:
             self._training.compile_failed(event.failure)
+        if self._earlier is not None and self._training is not None:
+            self._earlier.heard(event, self._training.running())
         self._emit(event)
 
     def _artefact(self, name: str, text: str) -> None:
+        if self._earlier is not None:
+            self._earlier.text(name, text)
         if self._writer is not None:
             self._writer.artefact(name, text)
 
@@ -213,6 +222,7 @@ class Session:
         """Take down what there is to be said, and put everything back. A part that fails is told; the others still count."""
         for part, action in (
             ("steps", lambda: self._last_steps(settled=error is None)),
+            ("earlier runs", self._tell_earlier),
             ("phases", self._tell_phases),
             ("restore", self._undo.close),  # before the end is recorded: the units say how they were left
             ("options", self._tell_ignored),
@@ -229,6 +239,10 @@ class Session:
             if self._sending is not None:
                 self._sending.end()
             self._training.remember()
+
+    def _tell_earlier(self) -> None:
+        if self._earlier is not None:
+            self._earlier.end()
 
     def _tell_phases(self) -> None:
         if self._listener is not None:

@@ -19,6 +19,7 @@ from stc.record.types import Failure
 from stc.source.loops import LoopCount, enclosing_turns
 
 from .clock import Loop, StepClock
+from .earlier import Unit
 from .marks import CudaMarks
 from .models import Model, Models
 from .optimizers import Managed, Optimizers
@@ -35,6 +36,7 @@ class Training:
     Args:
         after_step: told of each step's end, and whether the next one runs in another mode.
         compiling: seconds of compiling so far, and a counter that grows with each compile.
+        on_ran: told once a model or optimizer has run compiled for the first time.
         entered: frame and line of the `with` block that the run is, if it is one.
     """
 
@@ -46,6 +48,7 @@ class Training:
         on_fault: Callable[[str, BaseException], None],
         after_step: Callable[[bool], None],
         compiling: Callable[[], tuple[float, int]],
+        on_ran: Callable[[Unit], None],
         history: History,
         entered: tuple[FrameType, int] | None,
     ) -> None:
@@ -70,12 +73,13 @@ class Training:
         self._last_turns: LoopCount | None = None
         autocast = {"bf16": "bfloat16", "fp16": "float16"}.get(options.precision)
         self.models = Models(
-            self.units, backend, on_call=self._on_call, on_fault=on_fault, autocast=autocast,
+            self.units, backend, on_call=self._on_call, on_ran=on_ran, on_fault=on_fault, autocast=autocast,
             eval_compiled=options.plan is not None,
         )  # fmt: skip
         self.optimizers = Optimizers(
-            self.units, backend, self._patches, on_meet=self._on_meet, on_step=self._on_update, on_fault=on_fault
-        )
+            self.units, backend, self._patches, on_meet=self._on_meet, on_step=self._on_update, on_ran=on_ran,
+            on_fault=on_fault,
+        )  # fmt: skip
         self._on_fault = on_fault
         self._after_step = after_step
 
@@ -120,9 +124,13 @@ class Training:
         loop.limited = True
         self._policy(loop.signature).stop_windows()
 
+    def running(self) -> Model | Managed | None:
+        """What is being called now; during a backward pass the model that was called last."""
+        return self.optimizers.stepping or self.models.running or next(reversed(self._called), None)
+
     def compile_failed(self, failure: Failure) -> None:
         """A compiler failed on what is being called now. Told only once the call has gone well eager: else it is the user's."""
-        called = self.optimizers.stepping or next(reversed(self._called), None)
+        called = self.running()
         if called is not None and called.identity is not None:
             self._failures[called.identity] = failure
 

@@ -11,6 +11,8 @@ import sysconfig
 import threading
 from dataclasses import dataclass
 
+from msgspec.structs import replace
+
 from stc.record.types import Location, Source
 
 
@@ -30,6 +32,7 @@ class Cell:
 
 
 _cells: dict[str, Cell] = {}
+_labels: dict[str, str] = {}  # what a cell was called: its code file name
 _lock = threading.Lock()
 _LIBRARY_ROOTS = tuple(
     os.path.realpath(p) + os.sep
@@ -43,6 +46,7 @@ def register_cell(filename: str, cell: Cell) -> None:
     """Say which cell a code file name stands for; the newest execution of the same text wins."""
     with _lock:
         _cells[filename] = cell
+        _labels[cell.label] = filename
 
 
 def cell_of(filename: str) -> Cell | None:
@@ -88,6 +92,14 @@ def locate(
         file=_shown(path), line=line, path=path, column=column,
         end_line=end_line, end_column=end_column, function=function, text=text,
     )  # fmt: skip
+
+
+def as_now(location: Location) -> Location:
+    """A place that was recorded earlier, under the number that its cell has since it was last run."""
+    cell = _cells.get(_labels.get(location.file, ""))
+    if cell is None or location.cell is None or cell.label == location.file:
+        return location
+    return replace(location, file=cell.label, cell=cell.number, cell_id=cell.cell_id, notebook=cell.notebook)
 
 
 def source_of(filename: str) -> Source | None:

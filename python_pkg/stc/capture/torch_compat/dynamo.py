@@ -174,6 +174,29 @@ def frame_being_compiled() -> tuple[Any, Any, Any] | None:
     return None
 
 
+def retry(code: Any) -> None:
+    """Let Dynamo compile a function anew that it has given up. Else it stays eager for the rest of the process.
+
+    Raises:
+        Missing: this torch cannot forget a single function.
+    """
+    from torch._dynamo import eval_frame
+
+    reset: Any = getattr(eval_frame, "reset_code", None)
+    if reset is None:
+        raise Missing("torch cannot forget a single function")
+    reset(code)
+
+
+def in_use(code: Any) -> str | None:
+    """Compile id of the version of a function that was called last; None where none is in memory, or that cannot be told."""
+    from torch._dynamo import eval_frame
+
+    entries: Any = getattr(eval_frame, "_debug_get_cache_entry_list", None)
+    held = entries(code) if entries is not None else []
+    return str(held[0].compile_id) if held and hasattr(held[0], "compile_id") else None
+
+
 def inlined_module(code: Any, local: Any) -> Any | None:
     """The stock module that a frame of ours lets Dynamo see (see `inlined`); None for any other frame."""
     if not code.co_filename.replace("\\", "/").endswith("torch/_dynamo/external_utils.py"):
