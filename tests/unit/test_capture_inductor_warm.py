@@ -196,8 +196,20 @@ def test_a_place_that_is_no_more_is_not_shown() -> None:
 def test_nodes_of_another_program_are_not_taken_for_ours_by_their_name() -> None:
     held = [("h", "aten.relu"), ("y", "aten.tanh")]
     assert warm.same_calls(held, [("y", "aten.relu"), ("h", "aten.tanh")]) == {"h": "y", "y": "h"}
-    assert warm.same_calls(held, [("h", "aten.relu"), ("y", "aten.exp")]) == {}
-    assert warm.same_calls(held, held[:1]) == {}
+    assert warm.same_calls(held, [("a", "aten.relu"), ("y", "detach"), ("b", "aten.tanh")]) == {"h": "a", "y": "b"}
+    # an operation that is not there today has no counterpart, whatever else has its name
+    assert warm.same_calls(held, [("y", "aten.relu"), ("h", "aten.exp")]) == {"h": "y"}
+
+
+def test_an_operation_without_a_counterpart_has_no_line() -> None:
+    # given two operations of one line then, of which only one is there today
+    place, today = Location(file="In[3]", line=5), Location(file="In[9]", line=2)
+    ops = [Operation(name=f"aten.{n}", location=place, node=n) for n in ("relu", "square")]
+    held = Graph(id="0/0:forward", phase="forward", ops=ops)
+    # when the graph comes from the cache
+    fields = warm.remapped(held, "7/1:forward", {"relu": "r"}, {"r": today})
+    # then the other one's line is not guessed from its neighbour's
+    assert [op.location for op in fields["ops"]] == [today, None]
 
 
 def test_a_damaged_report_in_the_cache_is_a_gap_and_the_graph_runs(monkeypatch: pytest.MonkeyPatch) -> None:

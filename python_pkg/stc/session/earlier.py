@@ -38,6 +38,7 @@ class Unit(Protocol):
 class _Kept:
     event: GraphSeen | BreakSeen
     compiled: dict[str, weakref.ref[CodeType]]  # compile id: the code object that it compiled
+    roots: frozenset[str]  # compile ids of the model's or optimizer's own function that led to it
 
 
 _kept: dict[Key, dict[str, _Kept]] = {}  # by what an event tells of
@@ -68,9 +69,10 @@ class Earlier:
         self._step = step
         self._compiled = compiled
         self._in_use = in_use
-        self._ran: dict[Key, None] = {}
+        self._ran: dict[Key, CodeType] = {}
         self._heard: set[tuple[Key, str]] = set()
         self._by_compile: dict[str, Key] = {}  # compile id: what it was for
+        self._roots: dict[str, str] = {}  # compile id: that of the function by which it was reached
 
     def heard(self, event: Event, unit: Unit | None) -> None:
         """Keep an event. ``unit`` runs now; a backward pass belongs to what was compiled under its id before."""
@@ -92,7 +94,20 @@ class Earlier:
             weakref.finalize(unit.code, _kept.pop, key, None).atexit = False
         codes = {c: weakref.ref(code) for c in compiles if (code := self._compiled(c)) is not None}
         before = _kept[key].get(name)
-        _kept[key][name] = _Kept(event, codes or (before.compiled if before is not None else {}))
+        _kept[key][name] = _Kept(
+            event,
+            codes or (before.compiled if before is not None else {}),
+            self._roots_of(compiles, unit) | (before.roots if before is not None else frozenset()),
+        )
+
+    def _roots_of(self, compiles: list[str], unit: Unit | None) -> frozenset[str]:
+        code = None if unit is None else unit.code
+        for compile_id in compiles:
+            if compile_id not in self._roots and code is not None:
+                root = compile_id if self._compiled(compile_id) is code else self._in_use(code)
+                if root is not None:
+                    self._roots[compile_id] = root
+        return frozenset(self._roots[c] for c in compiles if c in self._roots)
 
     def text(self, name: str, text: str) -> None:
         """Keep generated code."""
@@ -101,8 +116,8 @@ class Earlier:
     def ran(self, unit: Unit) -> None:
         """It has run compiled for the first time in this run."""
         key = _key(unit)
-        if key is not None and key not in self._ran:
-            self._ran[key] = None
+        if key is not None and unit.code is not None and key not in self._ran:
+            self._ran[key] = unit.code
             self._tell(key)
 
     def end(self) -> None:
@@ -112,8 +127,9 @@ class Earlier:
 
     def _tell(self, key: Key) -> None:
         step = self._step()
+        root = self._in_use(self._ran[key])
         for name, kept in list(_kept.get(key, {}).items()):
-            if (key, name) in self._heard or not self._is_used(kept):
+            if (key, name) in self._heard or not self._is_used(kept, root):
                 continue
             if isinstance(kept.event, BreakSeen):
                 steps = [] if step is None else [step]
@@ -126,7 +142,10 @@ class Earlier:
             self._by_compile[graph.compile_id or ""] = key
             self._emit(GraphSeen(graph=_as_now(graph)))
 
-    def _is_used(self, kept: _Kept) -> bool:
+    def _is_used(self, kept: _Kept, root: str | None) -> bool:
+        # What was reached by way of code that has been compiled anew may be in memory still, and yet nothing calls it.
+        if kept.roots and root not in kept.roots:
+            return False
         found = ((compile_id, reference()) for compile_id, reference in kept.compiled.items())
         return any(code is not None and self._in_use(code) == compile_id for compile_id, code in found)
 
