@@ -1,6 +1,6 @@
 /** The panel: run selector on top, tabs, and the current view. The same widget serves the side bar and the main area. */
 import React from 'react';
-import { Dialog, IThemeManager, ReactWidget, showDialog } from '@jupyterlab/apputils';
+import { Dialog, IThemeManager, ReactWidget, showDialog, showErrorMessage } from '@jupyterlab/apputils';
 import { TranslationBundle } from '@jupyterlab/translation';
 import { Message } from '@lumino/messaging';
 import { IDisposable } from '@lumino/disposable';
@@ -8,6 +8,7 @@ import { IDisposable } from '@lumino/disposable';
 import { PanelContext } from '../components/context';
 import { useWidth } from '../components/width';
 import { Report, Run } from '../records';
+import { ApiError } from '../request';
 import { INavigator, IStcModel, SCHEMA_VERSION, Tab } from '../tokens';
 import { BreaksView } from './breaks';
 import { FusionView } from './fusion';
@@ -126,8 +127,12 @@ export function Panel({ model, navigator, trans, theme, isVisible }: IPanelProps
           runs={runs}
           currentId={model.currentId}
           onOpen={id => model.open(id)}
-          onRename={(id, name) => model.rename(id, name)}
-          onDelete={run => confirmDelete(model, run, trans)}
+          onRename={(id, name) =>
+            model.rename(id, name).catch(reason => told(trans.__('The run keeps its name'), reason))
+          }
+          onDelete={run =>
+            confirmDelete(model, run, trans).catch(reason => told(trans.__('The run is still there'), reason))
+          }
         />
         <ConnectionNote connection={connection} onRetry={retry} />
         {report ? (
@@ -225,6 +230,13 @@ function Announcer({ model, trans }: { model: IStcModel; trans: TranslationBundl
       {words}
     </div>
   );
+}
+
+/** Why the server did not do what was asked of it. */
+function told(title: string, reason: unknown): Promise<void> {
+  const message = reason instanceof Error ? reason.message : String(reason);
+  const remedy = reason instanceof ApiError ? reason.remedy : null;
+  return showErrorMessage(title, remedy === null ? message : `${message} ${remedy}`);
 }
 
 async function confirmDelete(model: IStcModel, run: Run, trans: TranslationBundle): Promise<void> {
