@@ -1,5 +1,5 @@
 /** What jsdom lacks and JupyterLab's packages ask for when they are imported. */
-import { cleanup } from '@testing-library/react';
+import { cleanup, configure } from '@testing-library/react';
 import { afterEach } from 'vitest';
 
 import { installLayout, resetLayout } from './layout';
@@ -17,10 +17,14 @@ class PlainPointerEvent extends MouseEvent {
   }
 }
 
+// Without the whole document in each message.
+configure({ getElementError: message => new Error(message ?? undefined) });
 installLayout();
 window.PointerEvent ??= PlainPointerEvent as unknown as typeof PointerEvent;
 window.DragEvent ??= PlainDragEvent as unknown as typeof DragEvent;
 Element.prototype.setPointerCapture ??= () => undefined;
+window.requestIdleCallback ??= callback =>
+  window.setTimeout(() => callback({ didTimeout: false, timeRemaining: () => 50 }));
 window.matchMedia ??= (query: string) =>
   ({
     matches: false,
