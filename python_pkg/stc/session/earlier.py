@@ -45,6 +45,13 @@ _kept: dict[Key, dict[str, _Kept]] = {}  # by what an event tells of
 _texts: dict[str, str] = {}  # generated code by the name of its artefact
 
 
+def _forget(key: Key) -> None:
+    """The function is gone, and with it what torch had compiled for it."""
+    for kept in _kept.pop(key, {}).values():
+        if isinstance(kept.event, GraphSeen) and kept.event.graph.code is not None:
+            _texts.pop(kept.event.graph.code, None)
+
+
 class Earlier:
     """What one run hears, and what it is to be told again.
 
@@ -91,7 +98,7 @@ class Earlier:
             if unit is None or _key(unit) != key:
                 return
             _kept[key] = {}
-            weakref.finalize(unit.code, _kept.pop, key, None).atexit = False
+            weakref.finalize(unit.code, _forget, key).atexit = False
         codes = {c: weakref.ref(code) for c in compiles if (code := self._compiled(c)) is not None}
         before = _kept[key].get(name)
         _kept[key][name] = _Kept(
