@@ -71,17 +71,20 @@ export interface IStepPlot {
 /** The series in columns by kind, with the scale that fits its ordinary steps. */
 export function stepPlot(series: StepSeries): IStepPlot {
   // Each kind by itself: five eager steps are to be seen beside thousands of compiled ones.
-  const ordinary = ['e', 'c', 'm'].map(kind => series.duration_s.filter((_, at) => series.kind[at] === kind));
-  const known = ordinary.filter(seconds => seconds.length > 0);
-  const measures = (known.length > 0 ? known : [series.duration_s]).map(seconds =>
-    [...seconds].sort((a, b) => a - b)
+  const timed = (kind: string | null): number[] =>
+    series.duration_s.filter(
+      (seconds, at) => Number.isFinite(seconds) && (kind === null || series.kind[at] === kind)
+    );
+  const ordinary = ['e', 'c', 'm'].map(timed).filter(seconds => seconds.length > 0);
+  const measures = (ordinary.length > 0 ? ordinary : [timed(null)]).map(seconds =>
+    seconds.sort((a, b) => a - b)
   );
   const median = Math.min(...measures.map(sorted => sorted[Math.floor(sorted.length / 2)] ?? 1));
   // One step in fifty may be an outlier without pressing all others flat.
   const high = Math.max(
     ...measures.map(sorted =>
       Math.min(
-        sorted[Math.floor((sorted.length - 1) * 0.98)] ?? 1,
+        sorted[Math.ceil((sorted.length - 1) * 0.98)] ?? 1,
         3 * (sorted[Math.floor(sorted.length / 2)] ?? 1)
       )
     )
@@ -92,6 +95,9 @@ export function stepPlot(series: StepSeries): IStepPlot {
   let above = 0;
   series.index.forEach((step, at) => {
     const seconds = series.duration_s[at];
+    if (!Number.isFinite(seconds)) {
+      return; // not known: a gap, and no step of no time at all
+    }
     const kind = (series.kind[at] ?? 'i') as Kind;
     const of = (points[kind] ??= { x: [], y: [], seconds: [] });
     const value = seconds / factor;
