@@ -213,9 +213,16 @@ export class StcModel implements IStcModel {
 
   private arrived(report: Report): void {
     this._report = { state: 'ready', report };
-    // The report is newer than the list.
-    this._runs =
-      this._runs?.map(one => (one.run.id === report.run.id ? { ...one, run: report.run } : one)) ?? null;
+    // The report is newer than the list, which then finds that nothing has ended.
+    const old = this._runs?.find(one => one.run.id === report.run.id);
+    if (!old) {
+      return;
+    }
+    const summary = { ...old, run: report.run, headline: report.headline };
+    this._runs = this._runs?.map(one => (one === old ? summary : one)) ?? null;
+    if (isLive(old) && !isLive(summary)) {
+      this._ended.emit(summary);
+    }
   }
 
   private complain(error: unknown): void {

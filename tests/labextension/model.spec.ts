@@ -276,13 +276,18 @@ describe('given a live run', () => {
     await start(running());
     model.watch();
     await pass(1000);
+    server.changed(RUNNING);
+    await pass(300);
     const ended: string[] = [];
-    model.ended.connect((_, summary) => void ended.push(summary.run.id));
+    model.ended.connect((_, summary) => void ended.push(summary.headline));
     server.reports.set(RUNNING, another(healthy(), RUNNING));
     server.changed(RUNNING);
-    await pass(3000);
+    await pass(500);
     expect(shown().run.status).toBe('completed');
-    expect(ended).toEqual([RUNNING]);
+    expect(server.times('runs')).toBe(2);
+    expect(model.runs?.[0]).toMatchObject({ run: { status: 'completed' }, headline: healthy().headline });
+    await pass(3000);
+    expect(ended).toEqual([healthy().headline]);
   });
 });
 
