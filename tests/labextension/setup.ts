@@ -20,6 +20,7 @@ class PlainPointerEvent extends MouseEvent {
 // Without the whole document in each message.
 configure({ getElementError: message => new Error(message ?? undefined) });
 installLayout();
+window.CSS ??= { escape: (text: string) => text.replace(/[^\w-]/g, '\\$&') } as typeof CSS;
 window.PointerEvent ??= PlainPointerEvent as unknown as typeof PointerEvent;
 window.DragEvent ??= PlainDragEvent as unknown as typeof DragEvent;
 Element.prototype.setPointerCapture ??= () => undefined;
