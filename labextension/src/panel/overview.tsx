@@ -9,8 +9,9 @@ import { Figure } from '../components/number';
 import { SplitPane } from '../components/splitpane';
 import { Words } from '../components/words';
 import { bytes, count, duration, ratio, spread, UNKNOWN } from '../format';
-import { Finding, Report, Timing } from '../records';
+import { Report, Timing } from '../records';
 import { IViewProps, Tab } from '../tokens';
+import { subjectsOf } from './breaks/events';
 import { PhaseBar } from './phases';
 import { StepChart } from './stepchart';
 
@@ -225,11 +226,6 @@ function Findings({ report, trans, onTab, onSelect }: IOverviewProps): JSX.Eleme
   const [all, setAll] = React.useState(false);
   const { findings } = report;
   const shown = all ? findings : findings.slice(0, SHOWN_AT_FIRST);
-  const where = (finding: Finding): Tab | null => {
-    const { breaks, recompilations } = report.compile;
-    const id = finding.subject;
-    return breaks.some(one => one.id === id) || recompilations.some(one => one.id === id) ? 'breaks' : null;
-  };
   return (
     <section className="stc-Section" aria-label={trans.__('Findings')}>
       <h3 className="stc-Section-head">
@@ -246,7 +242,7 @@ function Findings({ report, trans, onTab, onSelect }: IOverviewProps): JSX.Eleme
           {shown.map((finding, index) => {
             const key = findingKey(finding);
             const open = toggled.get(key) ?? (index < OPEN_AT_FIRST && finding.severity !== 'info');
-            const tab = where(finding);
+            const [event] = subjectsOf(finding, report);
             return (
               <FindingCard
                 key={key}
@@ -254,11 +250,11 @@ function Findings({ report, trans, onTab, onSelect }: IOverviewProps): JSX.Eleme
                 open={open}
                 onToggle={() => setToggled(new Map(toggled).set(key, !open))}
                 onShow={
-                  tab === null
+                  event === undefined
                     ? undefined
                     : () => {
-                        onSelect({ event: finding.subject });
-                        onTab(tab);
+                        onSelect({ event });
+                        onTab('breaks');
                       }
                 }
                 showLabel={trans.__('Show in Breaks & recompilations')}

@@ -4,7 +4,7 @@ import { TranslationBundle } from '@jupyterlab/translation';
 import { IMoment, IStepRange } from '../../components/timeline';
 import { Break, Finding, Limit, Recompilation, Report } from '../../records';
 
-export const limitId = (limit: Limit): string => `limit:${limit.function}`;
+export const limitId = (limit: Limit): string => `limit:${limit.function}:${limit.guard ?? ''}`;
 
 export interface IEvents {
   limits: readonly Limit[];
@@ -78,18 +78,34 @@ export function inRange(events: IEvents, range: IStepRange | null): IEvents {
       };
 }
 
+/** The finding about a limit quotes its place and its guard; the function it may put into other words. */
+function isAbout({ code, message, location }: Finding, limit: Limit): boolean {
+  return (
+    code === 'recompile-limit' &&
+    location?.file === limit.location?.file &&
+    location?.line === limit.location?.line &&
+    message.includes(limit.guard ?? '')
+  );
+}
+
+/** Ids of the events that a finding is about; none where it is about something else. */
+export function subjectsOf(finding: Finding, { compile }: Report): string[] {
+  const limits = compile.limits.filter(limit => isAbout(finding, limit)).map(limitId);
+  if (limits.length > 0) {
+    return limits;
+  }
+  const events = [...compile.breaks, ...compile.recompilations];
+  return events.filter(one => one.id === finding.subject).map(one => one.id);
+}
+
 /** Findings by the event they are about. */
 export function findingsOf(report: Report): ReadonlyMap<string, Finding> {
   const found = new Map<string, Finding>();
   for (const finding of report.findings) {
-    if (finding.code === 'recompile-limit') {
-      for (const limit of report.compile.limits) {
-        if (finding.message.includes(limit.function)) {
-          found.set(limitId(limit), finding);
-        }
+    for (const id of subjectsOf(finding, report)) {
+      if (!found.has(id)) {
+        found.set(id, finding);
       }
-    } else if (finding.subject !== null && !found.has(finding.subject)) {
-      found.set(finding.subject, finding);
     }
   }
   return found;
