@@ -231,13 +231,7 @@ function Benign({ events, trans }: IViewProps & { events: IEvents }): JSX.Elemen
       <summary>{trans._n("%1 of torch's own, harmless", "%1 of torch's own, harmless", total)}</summary>
       <ul className="stc-Events">
         {benignBreaks.map(broken => (
-          <BreakCard
-            key={broken.id}
-            broken={broken}
-            finding={null}
-            selected={false}
-            onSelect={() => undefined}
-          />
+          <BreakCard key={broken.id} broken={broken} finding={null} selected={false} />
         ))}
       </ul>
       {benignRecompilations.length > 0 && (
