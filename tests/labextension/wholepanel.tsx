@@ -1,5 +1,5 @@
 /** The whole panel with its real model, over a server in memory. */
-import { render, waitFor } from '@testing-library/react';
+import { cleanup, render, waitFor } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import React from 'react';
 import { afterEach, expect, vi } from 'vitest';
@@ -35,7 +35,9 @@ export interface IPanelSetting {
 
 const models = new Set<StcModel>();
 
+// The boxes that hang on the page itself are React's to remove, before the page is emptied.
 afterEach(() => {
+  cleanup();
   models.forEach(model => model.dispose());
   models.clear();
   document.body.replaceChildren();
