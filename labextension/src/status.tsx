@@ -53,15 +53,17 @@ class StatusItem extends ReactWidget {
   }
 
   private look(): void {
-    const wanted = this.isWanted;
     this.live = this.model.runs?.find(isLive) ?? null;
     this.update();
-    if (wanted !== this.isWanted) {
+    if (this.told !== this.isWanted) {
+      this.told = this.isWanted;
       this.changed.emit();
     }
   }
 
   private enabled = true;
+  /** What the status bar was told last. */
+  private told = false;
   private live: RunSummary | null = null;
   private readonly changed = new Signal<this, void>(this);
 }
