@@ -39,7 +39,7 @@ export class Navigator implements INavigator {
       return this.openFile(location);
     }
     const open = this.openNotebooks();
-    const named = open.filter(panel => isSamePath(panel.context.path, location.notebook));
+    const named = open.filter(panel => this.isRecorded(panel.context.path, location.notebook));
     const found = findCell(named, open, location);
     if (found === null) {
       return named.length > 0 ? 'cell-gone' : 'not-open';
@@ -86,7 +86,7 @@ export class Navigator implements INavigator {
   private async openFile(location: Location): Promise<OpenOutcome> {
     const open: IDocumentWidget<FileEditor>[] = [];
     this.options.editors?.forEach(widget => open.push(widget));
-    const present = open.find(widget => isSamePath(widget.context.path, location.path ?? location.file));
+    const present = open.find(widget => this.isRecorded(widget.context.path, location.path ?? location.file));
     const widget = present ?? (await this.openDocument(this.candidates(location)));
     if (!widget || !(widget.content instanceof FileEditor)) {
       return 'not-open';
@@ -125,11 +125,20 @@ export class Navigator implements INavigator {
     if (!path) {
       return [];
     }
-    const root = this.options.root ?? PageConfig.getOption('serverRoot');
-    const inside = underRoot(path, root);
+    const inside = underRoot(path, this.root);
     const written = isAbsolute(path) ? [] : [path];
     const relative = isInCell(location) || isAbsolute(location.file) ? [] : [location.file];
     return [...new Set([...(inside === null ? [] : [inside]), ...written, ...relative])];
+  }
+
+  /** Whether an open document is the recorded one. The whole of its path counts, where that is known. */
+  private isRecorded(contents: string, recorded: string | null): boolean {
+    const inside = recorded === null ? null : underRoot(recorded, this.root);
+    return inside === null ? isSamePath(contents, recorded) : tidy(contents) === inside;
+  }
+
+  private get root(): string {
+    return this.options.root ?? PageConfig.getOption('serverRoot');
   }
 
   private openNotebooks(): NotebookPanel[] {

@@ -32,7 +32,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     for name in ("empty", "left_eager", "troubled", "healthy"):
         seed(store, name)
     healthy = decode((REPORTS / "healthy.json").read_bytes()).report
-    notebook = nbformat.v4.new_notebook()
+    notebook = nbformat.v4.new_notebook(metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}})
     for source in healthy.sources:
         cell = nbformat.v4.new_code_cell(source.text, execution_count=source.cell)
         cell.id = source.cell_id or cell.id

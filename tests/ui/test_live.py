@@ -10,7 +10,7 @@ import nbformat
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from fixtures.lab import Lab, run, shown, visit
+from fixtures.lab import Lab, open_notebook, run, shown, visit
 from stc.record.store import Store
 
 MODEL = """
@@ -42,16 +42,6 @@ def notebook(lab: Lab, name: str, *cells: str) -> str:
     return f"{name}.ipynb"
 
 
-def opened(page: Page, path: str) -> None:
-    """The notebook in the main area with its kernel ready."""
-    run(page, "docmanager:open", {"path": path, "factory": "Notebook"})
-    page.locator(".jp-NotebookPanel:visible .jp-Cell").first.wait_for()
-    page.wait_for_function(
-        "() => window.jupyterapp.shell.currentWidget?.sessionContext?.session?.kernel?.status === 'idle'",
-        timeout=60_000,
-    )
-
-
 def run_all(page: Page) -> None:
     """Start all cells; does not wait for them."""
     page.evaluate("() => { void window.jupyterapp.commands.execute('notebook:run-all-cells'); }")
@@ -64,7 +54,9 @@ def page(context: BrowserContext, lab: Lab) -> Page:
 
 def test_a_run_is_followed_live_and_its_end_is_announced(page: Page, lab: Lab) -> None:
     # given a notebook that trains for some seconds, with the panel open beside it
-    opened(page, notebook(lab, "live", MODEL, "%load_ext stc", TRAIN.format(name="followed", steps=250, pause=0.02)))
+    open_notebook(
+        page, notebook(lab, "live", MODEL, "%load_ext stc", TRAIN.format(name="followed", steps=250, pause=0.02))
+    )
     run(page, "stc:open")
     panel = shown(page)
     # when its cells run
@@ -98,7 +90,7 @@ def test_the_cells_output_leads_to_its_run_and_stays_in_the_saved_notebook(page:
         lab, "output", MODEL, "%load_ext stc", TRAIN.format(name="linked", steps=4, pause=0),
         TRAIN.format(name="newer", steps=4, pause=0),
     )  # fmt: skip
-    opened(page, path)
+    open_notebook(page, path)
     run(page, "stc:open")
     run_all(page)
     expect(shown(page).locator(".stc-Runs-name")).to_have_text("newer", timeout=90_000)
@@ -125,7 +117,7 @@ def test_the_cells_output_leads_to_its_run_and_stays_in_the_saved_notebook(page:
 def test_a_finished_run_can_be_looked_into_as_a_widget(page: Page, lab: Lab) -> None:
     # given a run, and a cell that shows it for notebooks without the panel
     cells = [MODEL, "%load_ext stc", TRAIN.format(name="shown", steps=4, pause=0), "import stc; stc.show('shown')"]
-    opened(page, notebook(lab, "widget", *cells))
+    open_notebook(page, notebook(lab, "widget", *cells))
     run_all(page)
     # then graphs, kernels and findings are there to be chosen
     output = page.locator(".jp-NotebookPanel:visible .jp-OutputArea-output").last

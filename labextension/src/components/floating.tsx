@@ -31,8 +31,11 @@ export function Floating({ anchor, onAway, className, children, ...rest }: IFloa
   });
 
   React.useEffect(() => {
-    const scrolled = (event: Event): void => {
-      if (event.target instanceof Node && !box.current?.contains(event.target)) {
+    const { left, top } = anchor.getBoundingClientRect();
+    // An event may still come of a scroll that was over before the box appeared: what counts is whether the anchor moves.
+    const scrolled = (): void => {
+      const now = anchor.getBoundingClientRect();
+      if (Math.abs(now.left - left) > 1 || Math.abs(now.top - top) > 1) {
         onAway();
       }
     };
@@ -42,7 +45,7 @@ export function Floating({ anchor, onAway, className, children, ...rest }: IFloa
       window.removeEventListener('scroll', scrolled, true);
       window.removeEventListener('resize', onAway);
     };
-  }, [onAway]);
+  }, [anchor, onAway]);
 
   return createPortal(
     <div {...rest} ref={box} className={`stc-Floating ${className ?? ''}`}>

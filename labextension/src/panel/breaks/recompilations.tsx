@@ -40,7 +40,7 @@ export function RecompilationTable(props: IRecompilationTableProps): JSX.Element
     const guard: IColumn<Recompilation> = {
       key: 'guard',
       title: trans.__('Guard that failed'),
-      width: 7,
+      width: wide ? 7 : 5,
       grow: 1.4,
       render: row => (
         <code className="stc-Guard" title={row.guard}>
@@ -52,7 +52,7 @@ export function RecompilationTable(props: IRecompilationTableProps): JSX.Element
     const change: IColumn<Recompilation> = {
       key: 'change',
       title: trans.__('Before → after'),
-      width: 6,
+      width: wide ? 6 : 4.5,
       grow: 1,
       render: row => (
         <code className="stc-Guard" title={changeWords(row) ?? undefined}>
@@ -64,7 +64,7 @@ export function RecompilationTable(props: IRecompilationTableProps): JSX.Element
     const step: IColumn<Recompilation> = {
       key: 'step',
       title: trans.__('Step'),
-      width: 4,
+      width: 3,
       numeric: true,
       render: stepOf,
       value: row => row.step
