@@ -17,9 +17,23 @@ class PlainPointerEvent extends MouseEvent {
   }
 }
 
+/** Everything is in sight. */
+class NoIntersectionObserver {
+  observe(): void {
+    return undefined;
+  }
+  unobserve(): void {
+    return undefined;
+  }
+  disconnect(): void {
+    return undefined;
+  }
+}
+
 // Without the whole document in each message.
 configure({ getElementError: message => new Error(message ?? undefined) });
 installLayout();
+window.IntersectionObserver ??= NoIntersectionObserver as unknown as typeof IntersectionObserver;
 window.CSS ??= { escape: (text: string) => text.replace(/[^\w-]/g, '\\$&') } as typeof CSS;
 window.PointerEvent ??= PlainPointerEvent as unknown as typeof PointerEvent;
 window.DragEvent ??= PlainDragEvent as unknown as typeof DragEvent;
