@@ -45,6 +45,12 @@ class TestNothingCompiled:
         failed = replace(MODEL, state="failed")
         assert list(nothing_compiled.rule(report(graphs=[], units=[failed]))) == []
 
+    @pytest.mark.parametrize("status", ["failed", "interrupted", "lost"])
+    def test_a_run_that_ended_before_its_first_step_is_explained_by_that(self, status: str) -> None:
+        early = report(graphs=[], run={"status": status})
+        assert list(nothing_compiled.rule(early)) == []
+        assert len(list(nothing_compiled.rule(replace(early, steps=Steps(total=1))))) == 1
+
     def test_a_run_shorter_than_its_baseline_is_only_told(self) -> None:
         short = report(graphs=[], units=[replace(MODEL, state="found")], run={"options": {"plan": None}})
         (finding,) = nothing_compiled.rule(short)

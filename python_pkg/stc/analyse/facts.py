@@ -32,6 +32,13 @@ def ended_early(report: Report) -> bool:
     return report.run.options.get("plan") is None and report.compile.decision is None and not compiled_units(report)
 
 
+def nothing_begun(report: Report) -> bool:
+    """The run did not reach its end, and by then no step had ended and nothing was compiled: its end explains that."""
+    over = report.run.status not in ("running", "completed")
+    failed = any(unit.state == "failed" for unit in report.compile.units)
+    return over and report.steps.total == 0 and not compiled_anything(report) and not failed
+
+
 def inside_torch(location: Location | None) -> bool:
     """A place in torch's own code, such as an optimizer's step, not in the user's model."""
     path = (location.path if location is not None else None) or ""

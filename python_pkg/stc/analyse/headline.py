@@ -9,7 +9,7 @@ from __future__ import annotations
 from stc.record.types import Limit, Location, Report, Steps
 from stc.render import numbers as n
 
-from .facts import compiled_anything, compiled_units, ended_early, give_up, left_eager
+from .facts import compiled_anything, compiled_units, ended_early, give_up, left_eager, nothing_begun
 from .stats import cannot_tell
 
 
@@ -20,6 +20,8 @@ def headline(report: Report) -> str:
         return _running(report)
     if run.status == "completed":
         return _outcome(report)
+    if nothing_begun(report):
+        return _end(report)
     return f"{_end(report)} {_outcome(report)}"
 
 

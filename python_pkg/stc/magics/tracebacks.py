@@ -9,8 +9,14 @@ import os
 from types import FrameType, TracebackType
 from typing import Any
 
+from stc.source.places import is_user_code
+
 _OWN = os.path.dirname(os.path.dirname(os.path.realpath(__file__))) + os.sep
 _COMPILER = tuple(f"{os.sep}torch{os.sep}{part}{os.sep}" for part in ("_dynamo", "_inductor", "_functorch"))
+# Behind these the compiler works, with all that it calls.
+_COMPILING = tuple(
+    os.path.join("torch", *path) for path in (("_dynamo", "convert_frame.py"), ("_inductor", "compile_fx.py"))
+)
 
 
 def is_ours(frame: FrameType) -> bool:
@@ -18,15 +24,16 @@ def is_ours(frame: FrameType) -> bool:
 
 
 def clean(traceback: TracebackType | None) -> TracebackType | None:
-    """The same traceback without our frames and the compiler's behind them."""
+    """The same traceback without our frames, the compiler's behind them, and what only a compiler calls."""
     kept: list[TracebackType] = []
-    behind_ours = False
+    behind_ours = compiling = False
     for entry in entries_of(traceback):
         name = entry.tb_frame.f_code.co_filename
         if is_ours(entry.tb_frame):
             behind_ours = True
-        elif not (behind_ours and any(part in name for part in _COMPILER)):
-            behind_ours = False
+        elif behind_ours and any(part in name for part in _COMPILER):
+            compiling = compiling or name.endswith(_COMPILING)
+        elif not compiling or is_user_code(name):
             kept.append(entry)
     return chain(kept)
 

@@ -1,7 +1,7 @@
 """Nothing was compiled, and nobody chose that.
 
 Signals: the run's status, its graphs, the models it met, and its decision. Silent while the run goes on, where the run was left
-eager on purpose, and where a compiler's failure explains it.
+eager on purpose, and where a compiler's failure or the run's early end explains it.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stc.analyse.advice.faces import order, part
-from stc.analyse.facts import breaks, compiled_anything, ended_early, left_eager
+from stc.analyse.facts import breaks, compiled_anything, ended_early, left_eager, nothing_begun
 from stc.record.types import Evidence, Finding, NextStep, Report
 
 CODE = "nothing-compiled"
@@ -17,7 +17,7 @@ CODE = "nothing-compiled"
 
 def rule(report: Report) -> Iterator[Finding]:
     units = report.compile.units
-    if report.run.status == "running" or compiled_anything(report) or left_eager(report):
+    if report.run.status == "running" or nothing_begun(report) or compiled_anything(report) or left_eager(report):
         return
     if any(u.state == "failed" for u in units):
         return
