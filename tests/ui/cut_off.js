@@ -27,4 +27,4 @@
     }
   }
   return found;
-}
+};
