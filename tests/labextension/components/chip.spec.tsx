@@ -131,7 +131,8 @@ describe('a chip that is pressed', () => {
   });
 
   test('given the box, when what is below it scrolls away, then it goes', async () => {
-    await pressed('cell-gone');
+    const { chip } = await pressed('cell-gone');
+    vi.spyOn(chip, 'getBoundingClientRect').mockReturnValue(new DOMRect(0, -300, 80, 20));
     document.dispatchEvent(new Event('scroll'));
     await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull());
   });
