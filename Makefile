@@ -72,7 +72,7 @@ format: $(DEV) $(NODE) ## Rewrite both languages in the house style, and what is
 	jlpm types:generate
 	jlpm format
 
-bench: $(DEV) system-compiler ## The promises about our own cost, paired in one run
+bench: $(DEV) $(BUNDLE) $(LINKS) system ## The promises about our own cost, paired in one run
 	python -m benchmarks
 
 wheel: $(DEV) $(NODE) ## Build the wheel into dist/, front end included

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import sys
 
-from . import capture_cost, import_time, report_open, step_cost, store_cost
+from . import capture_cost, import_time, panel_open, report_open, step_cost, store_cost
 from .paired import Result
 
 BENCHMARKS = {
     "import": import_time.run,
     "store": store_cost.run,
     "report": report_open.run,
+    "panel": panel_open.run,
     "step": step_cost.run,
     "capture": capture_cost.run,
 }

@@ -5,17 +5,31 @@
 
 from __future__ import annotations
 
+import os
 import time
 from statistics import median
 
 import msgspec
 
 from stc.analyse import build, judge, summarise
-from stc.record.events import GraphSeen, RunStarted
+from stc.record.events import GraphSeen, RunEnded, RunStarted
 from stc.record.fold import fold
 from stc.record.ids import new_run_id
 from stc.record.store import Store
-from stc.record.types import Environment, Graph, Group, Kernel, Layout, Location, NotFused, Operation, Origin, Run
+from stc.record.types import (
+    Environment,
+    Graph,
+    Group,
+    Kernel,
+    Layout,
+    Location,
+    NotFused,
+    Operation,
+    Origin,
+    Report,
+    Run,
+)
+from stc.record.writer import RunWriter
 
 from .paired import Result, fresh_folder
 
@@ -46,25 +60,35 @@ def graph(number: int) -> Graph:
     )
 
 
-def run() -> list[Result]:
-    store = Store.open(fresh_folder())
+def begin(store: Store) -> tuple[RunWriter, Report]:
+    """A run of that size that goes on, and the report it will have had."""
     now = Run(
-        id=new_run_id(), name="large", status="running", origin=Origin(kind="script"), target="cpu", plan="inductor",
-        started_at=time.time(), environment=Environment(python="", platform="", stc=""),
+        id=new_run_id(), name="large", status="running", origin=Origin(kind="script", pid=os.getpid()), target="cpu",
+        plan="inductor", started_at=time.time(), environment=Environment(python="", platform="", stc=""),
     )  # fmt: skip
     events = [RunStarted(run=now), *(GraphSeen(graph=graph(g)) for g in range(GRAPHS))]
     writer = store.begin(now)
     for event in events[1:]:
         writer.write(event)
-    report = judge(fold(events))
+    ended = RunEnded(status="completed", ended_at=time.time(), wall_s=1.0)
+    return writer, judge(fold([*events, ended]))
+
+
+def run() -> list[Result]:
+    store = Store.open(fresh_folder())
+    writer, report = begin(store)
+    while len(store.events(report.run.id)) <= GRAPHS:
+        time.sleep(0.05)
+    found = [_opened(store, report.run.id, "live")]
     writer.close(report, summarise(report), timeout_s=60)
+    return [*found, _opened(store, report.run.id, "finished")]
 
-    def seconds() -> float:
+
+def _opened(store: Store, run_id: str, kind: str) -> Result:
+    taken = []
+    for _ in range(7):
         started = time.perf_counter()
-        msgspec.json.encode(build(store, now.id))
-        return time.perf_counter() - started
-
-    taken = median([seconds() for _ in range(7)])
-    return [
-        Result("opening 200 graphs, 10,000 kernels (store to JSON)", f"{taken * 1000:.0f} ms", "< 1 s", taken < 1, 7)
-    ]
+        msgspec.json.encode(build(store, run_id))
+        taken.append(time.perf_counter() - started)
+    name = f"a {kind} run of 200 graphs, 10,000 kernels to JSON"
+    return Result(name, f"{median(taken) * 1000:.0f} ms", "< 1 s", median(taken) < 1, len(taken))
