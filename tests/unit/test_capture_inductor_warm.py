@@ -124,6 +124,7 @@ def test_a_start_from_the_graph_cache_alone_reports_the_same(cache: Path, first:
     assert without_cache(again) == without_cache(moved(first, 1))
 
 
+@pytest.mark.slow
 def test_an_entry_that_another_program_left_has_this_programs_lines(cache: Path, first: Any, tmp_path: Path) -> None:
     # given what a cold start of a second program reports
     (tmp_path / "own").mkdir()
