@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Callable, Iterator
 
@@ -50,11 +51,29 @@ def empty_lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     stop(lab)
 
 
+# What JupyterLab itself complains of: its theme manager removes a style sheet twice when the theme changes.
+NOT_OURS = [r"NotFoundError: Failed to execute 'removeChild' on 'Node'"]
+
+
 @pytest.fixture
-def context(browser: Browser) -> Iterator[BrowserContext]:
+def expected() -> list[str]:
+    """Patterns of what a test makes the browser complain of on purpose; a test appends to it."""
+    return list(NOT_OURS)
+
+
+@pytest.fixture
+def context(browser: Browser, expected: list[str]) -> Iterator[BrowserContext]:
+    """A browser of a test's own, in which nothing may be thrown or logged as an error."""
     context = browser.new_context(viewport={"width": 1400, "height": 900})
+    complaints: list[str] = []
+    context.on("weberror", lambda e: complaints.append(f"thrown: {getattr(e.error, 'stack', None) or e.error}"))
+    context.on(
+        "console",
+        lambda m: complaints.append(f"{m.text} ({m.location.get('url', '')})") if m.type == "error" else None,
+    )
     yield context
     context.close()
+    assert [c for c in complaints if not any(re.search(pattern, c) for pattern in expected)] == []
 
 
 @pytest.fixture
