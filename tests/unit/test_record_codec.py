@@ -98,6 +98,21 @@ def test_a_store_with_a_newer_versions_events_and_fields_gives_what_is_understoo
     assert store.folded(run_id).steps.series.index == [0, 1]
 
 
+@pytest.mark.parametrize(
+    ("saved", "version"),
+    [(b'{"schema_version": 7, "energy": 3}', 7), (b'{"schema_version": 0}', 1), (b"{", 1), (None, 1)],
+)
+def test_a_report_names_the_schema_version_of_its_writer_where_that_is_newer(
+    stc_home: Path, saved: bytes | None, version: int
+) -> None:
+    store = Store.open()
+    run_id = a_finished_run(store, "of the future")
+    database = Database(stc_home)
+    database.connection.execute("UPDATE runs SET report = ?", (saved,))
+    database.close()
+    assert store.folded(run_id).schema_version == version
+
+
 def test_of_a_run_that_is_hardly_one_the_rest_is_unknown() -> None:
     run = understood(b'{"id": "x", "started_at": "yesterday", "environment": 3}')
     assert (run.id, run.name, run.status, run.environment.python) == ("x", "unknown", "lost", "unknown")

@@ -51,6 +51,18 @@ def decode(data: bytes) -> Document:
     return Document(msgspec.convert(raw, Report), raw)
 
 
+class _Version(msgspec.Struct):
+    schema_version: int
+
+
+def version_of(data: bytes) -> int | None:
+    """The schema version that a report document names; None where it is damaged."""
+    try:
+        return msgspec.json.decode(data, type=_Version).schema_version
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return None
+
+
 def encode(document: Document) -> bytes:
     """Write it: known fields from the typed report, unknown ones as they were read."""
     return _ENCODER.encode(_merged(document.raw, msgspec.to_builtins(document.report)))

@@ -20,7 +20,7 @@ from msgspec.structs import replace
 
 from stc.errors import RunNotFound, StoreUnusable
 
-from .codec import decode_event
+from .codec import decode_event, version_of
 from .database import FILE, Database, is_damage, unusable
 from .events import Event
 from .fold import fold
@@ -225,9 +225,14 @@ class Store:
         return int(row[0] or 0)
 
     def folded(self, run_id: str) -> Report:
-        """The run's report, not judged yet: folded from its events, with its present name and status."""
+        """The run's report, not judged yet: folded from its events, with its present name and status.
+
+        Its schema version is its writer's where that is newer: what this version does not know is then left out.
+        """
         report = fold(self.events(run_id))
-        return replace(report, run=self._present(run_id, report.run))
+        saved = self.saved_report(run_id)
+        version = max(report.schema_version, (saved and version_of(saved)) or 0)
+        return replace(report, run=self._present(run_id, report.run), schema_version=version)
 
     def saved_report(self, run_id: str) -> bytes | None:
         """The finished report as its writer saved it (JSON, perhaps of a newer version), or None."""
