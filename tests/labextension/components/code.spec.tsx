@@ -53,6 +53,13 @@ describe('highlighting', () => {
     expect(segments(part).map(({ language }) => language)).toContain('cpp');
   });
 
+  test.each([
+    ['for (int64_t x0 = 0; x0 < 64; x0 += 16)', 'cpp'],
+    ['def call(args):\n    return args', 'python']
+  ])('given %j without any string, then it is %s', (text, language) => {
+    expect(segments(text)).toEqual([{ language, text }]);
+  });
+
   test('given a cell with a magic and a shell line, then they do not spoil the colours of the rest', async () => {
     const cell = '%%stc_compile --name it\'s\n!pip list | grep "torch\nfor x in loader:\n    pass';
     const lines = await highlight(cell, 'user');

@@ -66,6 +66,12 @@ describe('a card', () => {
     expect(container.querySelector('dl')).toBeNull();
   });
 
+  test('given a next step in words only, then there is no code to copy', () => {
+    card({ ...LIMIT, next_step: { text: 'Use a larger batch.', code: null } });
+    expect(screen.getByText('Use a larger batch.')).toBeTruthy();
+    expect(screen.queryByRole('button', { name: 'Copy code' })).toBeNull();
+  });
+
   test('given a severity of a newer version, then it is a note', () => {
     card({ ...LIMIT, severity: 'catastrophe' as Finding['severity'] });
     expect(screen.getByRole('img', { name: 'Note' })).toBeTruthy();
@@ -105,6 +111,17 @@ describe('evidence', () => {
 });
 
 describe('the key of a finding', () => {
+  test.each([
+    ['code', { code: 'graph-break' }],
+    ['subject', { subject: 'another' }],
+    ['file', { location: place({ file: 'In[9]' }) }],
+    ['line', { location: place({ line: 99 }) }],
+    ['place', { location: null }]
+  ])('given another %s, then it is another', (_, change) => {
+    const finding = { ...LIMIT, location: place() };
+    expect(findingKey({ ...finding, ...change })).not.toBe(findingKey(finding));
+  });
+
   test('given figures that grow, then it stays', () => {
     const grown = { ...LIMIT, message: 'Another sentence.', evidence: [] };
     expect(findingKey(grown)).toBe(findingKey(LIMIT));

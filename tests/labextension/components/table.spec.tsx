@@ -262,6 +262,15 @@ describe('the pointer', () => {
 });
 
 describe('live updates', () => {
+  test('given the focus elsewhere, when rows change, then it is not taken away', async () => {
+    const { rerender } = show(<Shown />);
+    act(() => rows()[0].focus());
+    await userEvent.keyboard('{ArrowDown}');
+    act(() => screen.getByRole('button', { name: 'Size' }).focus());
+    rerender(<Shown rows={[...FEW]} />);
+    expect(document.activeElement).toBe(screen.getByRole('button', { name: 'Size' }));
+  });
+
   test('given unfolded and active rows, when rows are added and change, then they stay so', () => {
     const { rerender } = show(<Shown details={details} start={{ active: 'b', unfolded: new Set(['b']) }} />);
     act(() => rows()[1].focus());

@@ -167,7 +167,7 @@ describe('the early part', () => {
   test('given all events at the beginning of a long run, then that part fills the picture until all is asked for', async () => {
     line([at(0), at(7)], { total: 8400 });
     const before = xOf(marks()[1]);
-    expect(before).toBeGreaterThan(150);
+    expect(before).toBe(219.2); // seven tenths of the way from step 1 to step 11
     await userEvent.click(screen.getByRole('button', { name: 'Nothing after step 8; show all 8,400 steps' }));
     expect(marks()).toHaveLength(1);
     await userEvent.click(screen.getByRole('button', { name: 'Only the first 11 steps' }));
@@ -193,8 +193,10 @@ describe('the keyboard', () => {
       ['ArrowRight', 1],
       ['ArrowRight', 2],
       ['ArrowRight', 2],
+      ['ArrowLeft', 1],
       ['Home', 0],
       ['ArrowLeft', 0],
+      ['ArrowRight', 1],
       ['End', 2]
     ] as const) {
       await user.keyboard(`{${key}}`);
@@ -278,8 +280,18 @@ describe('the pointer', () => {
   });
 
   test('given a range, then it is shown as a band', () => {
+    const { container } = line([at(0), at(99)], { range: { from: 49, to: 50 } });
+    const band = container.querySelector('.stc-Timeline-band');
+    const [x, width] = ['x', 'width'].map(name => Number(band?.getAttribute(name)));
+    expect([x, x + width]).toEqual([expect.closeTo(151, 0), expect.closeTo(169, 0)]);
+  });
+
+  test('given a range up to both ends, then its band stays inside the picture', () => {
     const { container } = line([at(0), at(99)], { range: { from: 0, to: 99 } });
-    expect(container.querySelector('.stc-Timeline-band')).not.toBeNull();
+    const band = container.querySelector('.stc-Timeline-band');
+    const [x, width] = ['x', 'width'].map(name => Number(band?.getAttribute(name)));
+    expect(x).toBeGreaterThanOrEqual(0);
+    expect(x + width).toBeLessThanOrEqual(320);
   });
 
   test('given another button than the first, then nothing is drawn', () => {

@@ -118,10 +118,28 @@ describe('given a stretch of steps', () => {
       '0 of 2'
     );
     expect(model.selection.event).toContain('limit:');
+    expect(card(/not compiled/).querySelector('[aria-pressed="true"]')).not.toBeNull();
     await user.click(mark(/^Limit, step 9/));
     expect(range()).toBeNull();
     expect(model.selection.event).toBeNull();
     expect(rows()).toHaveLength(14);
+  });
+
+  test('when a mark of many events is picked, then all of their steps', async () => {
+    const { user } = await open(troubled(), { width: 320 });
+    await user.click(screen.getByRole('button', { name: /show all 212 steps/ }));
+    await user.click(mark(/^Breaks, steps 1 to 8/));
+    expect(range()?.textContent).toContain('Steps 1 to 8');
+    expect(titles().some(title => title?.includes('not compiled any more'))).toBe(false);
+  });
+
+  test('when there is none, then the headings count all events', async () => {
+    await open(troubled());
+    const counts = ['Graph breaks', 'Recompilations'].map(
+      name => screen.getByRole('heading', { name }).parentElement?.querySelector('.stc-Count')?.textContent
+    );
+    expect(counts).toEqual(['2', '14']);
+    expect(document.querySelectorAll('.stc-Event-title[aria-pressed="true"]')).toHaveLength(0);
   });
 
   test('when a recompilation is picked, then its row unfolds', async () => {
