@@ -5,15 +5,18 @@ from __future__ import annotations
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import BrowserContext, expect
 
 from fixtures.lab import Lab, run, seed, shown, start_lab, stop, visit
+from stc.record.database import FILE
 
 # What a server extension of another version answers.
 OTHER = """
@@ -86,6 +89,44 @@ def test_a_run_whose_process_was_killed_is_lost_with_when_it_was_last_seen(
         "Lost: the process ended without finishing the run"
     )
     expect(shown(page).locator(".stc-Figures")).to_be_visible()
+
+
+def test_a_partial_run_says_why(own_lab: Lab, context: BrowserContext) -> None:
+    # given a run whose cell was interrupted
+    reason = "The cell was interrupted in step 41; what had been recorded until then is kept."
+    seed(own_lab.opened(), "troubled", status="interrupted", partial=True, partial_reason=reason)
+    page = visit(context, own_lab)
+    run(page, "stc:open")
+    # then its mark, its note and its finding say so
+    expect(shown(page).locator(".stc-Runs-toggle .stc-mod-interrupted")).to_be_visible()
+    expect(shown(page).locator(".stc-Headline .stc-Note").first).to_have_text(reason)
+    shown(page).locator(".stc-Findings + button").click()
+    expect(shown(page).locator(".stc-Finding").filter(has_text="The run was interrupted")).to_have_count(1)
+
+
+def test_a_record_of_a_newer_version_is_shown_as_far_as_it_is_understood_and_says_so(
+    own_lab: Lab, context: BrowserContext
+) -> None:
+    # given a run to which a newer version has added events, fields and a status
+    store = own_lab.opened()
+    identity = seed(store, "healthy")
+    with closing(sqlite3.connect(own_lab.store / FILE)) as database:
+        row, report = (json.loads(v) for v in database.execute("SELECT run, report FROM runs").fetchone())
+        row |= {"status": "paused", "cost": {"amount": 1}}
+        report |= {"schema_version": 2, "energy": {"joules": 12.5}}
+        database.execute("UPDATE runs SET run = ?, report = ?", [json.dumps(row).encode(), json.dumps(report).encode()])
+        database.execute(
+            "INSERT INTO events(run_id, at, kind, payload) VALUES(?, 0, 'energy-measured', '{\"joules\": 3}')",
+            (identity,),
+        )
+        database.commit()
+    page = visit(context, own_lab)
+    run(page, "stc:open")
+    # then what is known of it is there, and what is not is named
+    expect(shown(page)).to_contain_text("This run was recorded by a newer version")
+    expect(shown(page).locator(".stc-Headline .stc-Note")).to_contain_text("paused")
+    shown(page).get_by_role("tab", name="Fusion").click()
+    expect(shown(page).locator("[aria-label=Kernels] [role=row][data-id]")).not_to_have_count(0)
 
 
 def test_a_server_without_the_extension_is_told_with_what_to_install(

@@ -336,7 +336,7 @@ class Store:
             return run
         if run.status == "lost":
             return replace(told, name=run.name, last_seen_at=run.last_seen_at, status="lost", partial=True,
-                           partial_reason=_LOST_REASON, progress=None)  # fmt: skip
+                           partial_reason=run.partial_reason or _LOST_REASON, progress=None)  # fmt: skip
         return replace(told, name=run.name, last_seen_at=run.last_seen_at)
 
     def _size(self, run_id: str) -> int:
