@@ -82,6 +82,15 @@ describe('the code', () => {
     expect(line(12)).toBeUndefined();
   });
 
+  test('given a side panel, then the code is above the lists, and can be folded', async () => {
+    const { user } = await open(healthy(), { width: NARROW });
+    expect(blocks(13)).toBe('F3 B5');
+    await user.click(screen.getByRole('button', { name: 'Your code', expanded: true }));
+    expect(line(13)).toBeUndefined();
+    await user.click(screen.getByRole('button', { name: 'Your code', expanded: false }));
+    expect(blocks(13)).toBe('F3 B5');
+  });
+
   test('given no lines at all, then that is said', async () => {
     const { container } = await open(
       changed(report => {
@@ -212,6 +221,20 @@ describe('the graphs', () => {
     expect(blocks(12)).toBe('B5 B6');
     await user.click(screen.getByRole('button', { name: 'Show all graphs' }));
     expect(rowsOf('Kernels')).toHaveLength(14);
+  });
+
+  test('given their names, when sorted by them, then by phase and function; unnamed ones are sorted as well', async () => {
+    const { user } = await open(
+      changed(report => {
+        report.compile.graphs[0].name = null;
+      })
+    );
+    await user.click(within(table('Graphs')).getByRole('button', { name: 'Graph' }));
+    expect(rowsOf('Graphs').map(row => row.dataset['id'])).toEqual([
+      '0/0:backward',
+      '0/0:forward',
+      '1/0:optimizer'
+    ]);
   });
 
   test('given bytes that are not known, then n/a and why, and no sum', async () => {
@@ -417,6 +440,23 @@ describe('one kernel', () => {
     expect(own.textContent).toBe('In[2] : 12h = F.relu(self.norm1(self.conv1(x)))mul ×2');
     expect(none.textContent).toBe('No line of yoursrelu');
     expect(none.querySelector('.stc-Op')?.getAttribute('title')).toBe('aten.relu.default\nrelu_1');
+  });
+
+  test('given none of its operations, then that is said, unless a note says why', async () => {
+    const none = 'Its operations were not recorded.';
+    const { user } = await open(
+      changed(report => {
+        report.compile.graphs[0].kernels[0].ops = [];
+        Object.assign(report.compile.graphs[0].kernels[1], { ops: [], notes: ['Inductor added it.'] });
+      })
+    );
+    await user.click(kernelRow('F1'));
+    expect(kernel().textContent).toContain(none);
+    await user.click(screen.getByRole('button', { name: 'Next kernel' }));
+    expect(kernel().textContent).toContain('Inductor added it.');
+    expect(kernel().textContent).not.toContain(none);
+    await user.click(screen.getByRole('button', { name: 'Next kernel' }));
+    expect(kernel().textContent).not.toContain(none);
   });
 
   test('given a place, when it is pressed, then it is gone to, and the kernel stays open', async () => {

@@ -254,6 +254,7 @@ describe('the filter', () => {
     ['fallback', ['B4', 'B6']],
     ['optimizer', ['O1']],
     ['in[2]:16 forward', ['F7', 'B1', 'B2', 'B3']],
+    ['max_pool2d(h', ['F3', 'F6', 'B3', 'B5']],
     ['pool fallback', []]
   ])(
     'given "%s", then %j: names, kinds, operations, phases and lines count, and all words',

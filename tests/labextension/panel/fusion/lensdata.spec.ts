@@ -73,6 +73,15 @@ describe('the lines', () => {
     expect(file.lines.every(isMarked)).toBe(true);
   });
 
+  test('given a file with its text and one without, then both, the recorded one first', () => {
+    const report = healthy();
+    report.compile.graphs[0].folded.push(place({ file: 'nets.py', line: 3, text: 'x = x + 0' }));
+    expect(lens(report).map(({ file, source, lines }) => [file, source !== null, lines.length])).toEqual([
+      ['In[2]', true, 25],
+      ['nets.py', false, 1]
+    ]);
+  });
+
   test('given a line beyond the end of its source, then nothing breaks', () => {
     const report = healthy();
     report.compile.graphs[0].folded = [place({ line: 5000 })];
