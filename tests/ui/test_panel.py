@@ -219,17 +219,46 @@ class TestWhatLeadsToIt:
         page.goto(page.url.split("?")[0])
         expect(page.locator(".jp-MainAreaWidget .stc-Panel:visible")).to_be_visible(timeout=60_000)
 
-    def test_its_settings_are_read(self, context: BrowserContext, lab: Lab) -> None:
-        errors: list[str] = []
-        page = context.new_page()
-        page.on("console", lambda m: errors.append(m.text) if m.type == "error" and "STC" in m.text else None)
-        page.close()
+    def test_a_link_opens_the_panel_at_its_run(self, context: BrowserContext, lab: Lab) -> None:
+        # given a panel that is closed
         page = visit(context, lab)
-        loaded = page.evaluate(
-            "async () => Object.keys((await window.jupyterapp.serviceManager.settings.fetch('jupyterlab-stc:plugin')).schema.properties)"
-        )
-        assert sorted(loaded) == ["statusItem", "tab", "updateInterval"]
-        assert errors == []
+        expect(page.locator(".stc-Panel:visible")).to_have_count(0)
+        wanted = next(r for r in lab.opened().runs() if r.name == "tiny.ipynb In[2]")
+        # when a run that is not the newest is asked for
+        run(page, "stc:open-run", {"run": wanted.id})
+        # then that one is shown
+        expect(shown(page).locator(".stc-Runs-name")).to_have_text(wanted.name)
+        expect(shown(page).locator(".stc-Headline-says")).to_contain_text("Left eager")
+
+    def test_a_link_to_a_run_that_was_deleted_says_so(
+        self, context: BrowserContext, lab: Lab, expected: list[str]
+    ) -> None:
+        expected.append("404 .*stc/api/runs/20200101-000000-gone")
+        page = visit(context, lab)
+        run(page, "stc:open-run", {"run": "20200101-000000-gone-0000"})
+        expect(shown(page).get_by_role("alert")).to_contain_text("There is no run '20200101-000000-gone-0000'.")
+        # and the others are still there to be chosen
+        choose(page, "digits")
+        expect(shown(page).locator(".stc-Headline-says")).to_be_visible()
+
+    def test_its_settings_are_honoured(self, context: BrowserContext, lab: Lab) -> None:
+        # given the Fusion tab as the first one, and no status item, while a run goes on
+        live = seed(lab.opened(), "running")
+        page = visit(context, lab)
+        expect(page.locator(".stc-Status-button")).to_be_visible()
+        save = "s => window.jupyterapp.serviceManager.settings.save('jupyterlab-stc:plugin', s)"
+        page.evaluate(save, '{"tab": "fusion", "statusItem": false}')
+        try:
+            # when JupyterLab is opened
+            page = visit(context, lab)
+            run(page, "stc:open")
+            # then Fusion is shown and the status bar is quiet
+            expect(shown(page).get_by_role("tab", name="Fusion")).to_have_attribute("aria-selected", "true")
+            expect(shown(page).locator(".stc-Runs-toggle .stc-mod-running")).to_be_visible()
+            expect(page.locator(".stc-Status-button")).to_be_hidden()
+        finally:
+            page.evaluate(save, "{}")
+            lab.opened().delete(live)
 
 
 class TestEveryWidthAndTheme:
