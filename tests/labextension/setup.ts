@@ -1,6 +1,6 @@
 /** What jsdom lacks and JupyterLab's packages ask for when they are imported. */
 import { cleanup, configure } from '@testing-library/react';
-import { afterEach } from 'vitest';
+import { afterAll, afterEach } from 'vitest';
 
 import { installLayout, resetLayout } from './layout';
 import { drawn } from './plotly';
@@ -30,8 +30,8 @@ class NoIntersectionObserver {
   }
 }
 
-// Without the whole document in each message.
-configure({ getElementError: message => new Error(message ?? undefined) });
+// Without the whole document in each message, and with patience for a busy machine.
+configure({ getElementError: message => new Error(message ?? undefined), asyncUtilTimeout: 10000 });
 installLayout();
 window.IntersectionObserver ??= NoIntersectionObserver as unknown as typeof IntersectionObserver;
 window.CSS ??= { escape: (text: string) => text.replace(/[^\w-]/g, '\\$&') } as typeof CSS;
@@ -51,6 +51,9 @@ window.matchMedia ??= (query: string) =>
     removeListener: () => undefined,
     dispatchEvent: () => false
   }) as MediaQueryList;
+
+// What React and Lumino have put off is done before the page goes.
+afterAll(() => new Promise(resolve => window.setTimeout(resolve, 50)));
 
 afterEach(() => {
   cleanup();

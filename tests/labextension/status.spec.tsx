@@ -70,10 +70,10 @@ describe('given runs', () => {
     change(running());
     await waitFor(() => expect(told).toEqual([true]));
     change({ ...running(), headline: 'Compiling graph 3.' });
-    await waitFor(() => expect(button()?.textContent).toBe('STC: Compiling graph 3.'), { timeout: 3000 });
+    await waitFor(() => expect(button()?.textContent).toBe('STC: Compiling graph 3.'));
     expect(told).toEqual([true]);
     change(another(healthy(), RUNNING));
-    await waitFor(() => expect(told).toEqual([true, false]), { timeout: 3000 });
+    await waitFor(() => expect(told).toEqual([true, false]));
     await waitFor(() => expect(button()).toBeNull());
   });
 

@@ -162,9 +162,7 @@ describe('given a report that is shown', () => {
     expect(live?.textContent).toBe('');
     server.reports.set(RUNNING, another(healthy(), RUNNING));
     act(() => server.changed(RUNNING));
-    await waitFor(() => expect(live?.textContent).toBe(`${RUNNING} has ended. ${healthy().headline}`), {
-      timeout: 3000
-    });
+    await waitFor(() => expect(live?.textContent).toBe(`${RUNNING} has ended. ${healthy().headline}`));
   });
 
   test('when a report cannot be had, then why, and trying again brings it', async () => {

@@ -352,7 +352,7 @@ describe('the kernels', () => {
     const { id } = running().run;
     server.reports.set(id, another(healthy(), id));
     act(() => server.changed(id));
-    await waitFor(() => expect(labels()).toContain('O1'), { timeout: 3000 });
+    await waitFor(() => expect(labels()).toContain('O1'));
     expect(labels()).toMatch(/^O1 F3 F6/);
     expect(table('Kernels').querySelector('.stc-Table-details')).not.toBeNull();
   });
