@@ -22,6 +22,7 @@ BUNDLE := extension/stc_server/labextension/package.json
 FRONT := $(shell find labextension/src labextension/style labextension/schema -type f 2>/dev/null) package.json tsconfig.json
 
 PYTEST_ARGS ?=
+LAB_ARGS ?=
 XLA_TESTS = $(wildcard tests/unit/test_capture_*.py)
 
 .PHONY: help install demo lab test test-python test-front test-xla lint types format bench wheel system clean
@@ -35,7 +36,7 @@ demo: $(DEMO) system-compiler ## Train the quickstart in a real kernel and say w
 	python scripts/demo.py
 
 lab: $(DEMO) $(BUNDLE) $(LINKS) system-compiler ## Open JupyterLab on the examples
-	jupyter lab --ServerApp.ip=127.0.0.1 --notebook-dir=examples
+	jupyter lab --ServerApp.ip=127.0.0.1 --notebook-dir=examples $(LAB_ARGS)
 
 install: $(DEV) $(BUNDLE) $(LINKS) ## Install everything for development, without running anything
 
