@@ -136,6 +136,13 @@ class TestAModel:
         assert {u.state for u in report.compile.units} == {"restored"}
         assert kernel("vars(model).get('_compiled_call_impl')").value is None
 
+    def test_a_run_started_meanwhile_is_told_what_ends_this_one(self, kernel: Kernel) -> None:
+        kernel("model, opt = made()\n_ = stc.compile(model, plan='eager')")
+        output = kernel("with stc.compiling():\n    losses = train(model, opt)")
+        assert "this code belongs to it" in output.stderr
+        assert "`stc.finish()` ends it." in output.stderr
+        assert kernel("stc.finish()").report.steps.total == 4
+
     def test_finishing_twice_or_without_one_does_nothing(self, kernel: Kernel) -> None:
         output = kernel("stc.finish()\nstc.finish()")
         assert (output.displays, output.stderr) == ([], "")

@@ -72,8 +72,9 @@ class Recording:
             if self._outer is None:
                 Recording.active = self
         if self._outer is not None:
+            end = " `stc.finish()` ends it." if self._outer.origin.kind == "function" else ""
             notice(
-                f"a run is open already ({self._outer.run_id}); this code belongs to it, and the options here have no effect."
+                f"a run is open already ({self._outer.run_id}); this code belongs to it, and the options here have no effect.{end}"
             )
             return self
         try:
