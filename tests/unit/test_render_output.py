@@ -166,6 +166,14 @@ def test_the_full_text_names_every_kernel_and_finding() -> None:
         assert all(f.code in shown for f in made.findings)
 
 
+def test_the_full_text_names_every_phase_of_compiling_whole() -> None:
+    made = example("healthy")
+    words = text.full(made)
+    assert made.compile.phases
+    for phase in made.compile.phases:
+        assert f"  {phase.label} " in words
+
+
 def test_the_page_shows_a_kernels_operations_neighbours_layout_and_code() -> None:
     shown = page.page(example("healthy"), artefacts("healthy"))
     for words in (

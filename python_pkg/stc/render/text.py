@@ -161,9 +161,10 @@ def _phases(report: Report) -> list[str]:
     if not total:
         return []
     lines = [f"Compile time {n.seconds(total)}"]
+    widest = max((len(phase.label) for phase in report.compile.phases), default=0)
     for phase in sorted(report.compile.phases, key=lambda p: -p.self_s):
         bar = "█" * round(30 * phase.self_s / total)
-        lines.append(f"  {phase.label:<32.32} {n.seconds(phase.self_s):>8}  {bar}")
+        lines.append(f"  {phase.label:<{widest}} {n.seconds(phase.self_s):>8}  {bar}")
     return lines
 
 
