@@ -96,6 +96,18 @@ class TestNotWorthCompiling:
         assert words in finding.message
         assert finding.severity == "warning"
 
+    @pytest.mark.parametrize(("total_s", "findings"), [(1.99, 0), (2.01, 1)])
+    def test_afterwards_steps_that_vary_leave_it_open_unless_no_ratio_they_allow_would_do(
+        self, total_s: float, findings: int
+    ) -> None:
+        # given 1,000 steps of 10 ms eager, which at 1.25 times the speed won 2 s
+        even = BreakEven(reason="The step times vary too much to tell whether compiled steps are faster.")
+        made = report(steps=measured(1.0, 0.8, 1.25, even), total_s=total_s)
+        # then more compile time than that has not come back, and with less nothing is claimed
+        found = list(not_worth_compiling.rule(made))
+        assert len(found) == findings
+        assert all("at most 2.0\u2009s of the 2.0\u2009s" in f.message for f in found)
+
     def test_a_run_that_goes_on_may_still_get_there(self) -> None:
         made = report(steps=measured(1.3, 1.2, 1.4, BreakEven(step=2000, reached=False)), run={"status": "running"})
         assert list(not_worth_compiling.rule(made)) == []

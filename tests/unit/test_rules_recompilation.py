@@ -72,6 +72,23 @@ def test_a_single_one_is_a_warning_from_five_per_cent_of_the_run(compile_s: floa
     assert only(made).severity == severity
 
 
+@pytest.mark.parametrize(
+    ("setting", "words"),
+    [
+        ("autocast(cpu)_enabled", "whether the model runs under autocast"),
+        ("allow_tf32", "torch's own setting `allow_tf32`"),
+    ],
+)
+def test_a_setting_of_torchs_own_that_changed_once_is_only_told(setting: str, words: str) -> None:
+    # given a model compiled again since a setting changed, as a graph with dynamic sizes, which took most of the run
+    changed = shape(kind="global", guard=setting, source=None, dimension=None, before=None, after=None)
+    finding = only(report(recompilations=[changed], graphs=compiled_in(90.0), run={"wall_s": 100.0}))
+    # then the sentence names the setting and nothing of sizes or values
+    assert finding.message == f"`Net.forward` was compiled again: {words} changed."
+    assert finding.severity == "info"
+    assert finding.next_step is not None and finding.next_step.code is None
+
+
 def test_a_cost_that_is_not_known_is_not_taken_for_small() -> None:
     assert only(report(recompilations=[shape(compile_id=None)])).severity == "warning"
 

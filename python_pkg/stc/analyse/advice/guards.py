@@ -52,7 +52,9 @@ def advise(report: Report, failed: list[Recompilation]) -> Guarded:
             f"the object `{source}`" if last.kind == "identity" else f"the type of `{source}`",
             NextStep(text=text),
         )
-    if last.kind in ("value", "global"):
+    if last.kind == "global":
+        return _setting(last)
+    if last.kind == "value":
         return _value(report, last, counts=_counts(failed))
     text = "Keep what the guard reads the same from call to call, or read it outside the model."
     return Guarded("other", f"`{last.guard}`" if last.guard else "a condition", NextStep(text=text))
@@ -128,6 +130,23 @@ def _value(report: Report, last: Recompilation, *, counts: bool) -> Guarded:
         code += f"\n{compared}  # in forward: with a tensor, min and max become clamp"
     text = f"Make the counter `{source}` a buffer, whose value is not guarded, or count outside forward."
     return Guarded("counter", what, NextStep(text=text, code=code))
+
+
+# The beginning of a setting's name, as torch has it in the guard on its own state.
+_SETTINGS = (
+    ("autocast", "whether the model runs under autocast"),
+    ("num_threads", "the number of threads"),
+    ("default_dtype", "the default type of numbers"),
+    ("deterministic", "whether only deterministic algorithms are used"),
+)
+
+
+def _setting(last: Recompilation) -> Guarded:
+    """A setting of torch's own, which every graph is compiled for."""
+    name = last.guard.strip()
+    what = next((words for start, words in _SETTINGS if name.startswith(start)), f"torch's own setting `{name}`")
+    text = "Nothing, if it was changed once and on purpose: each setting has its own graph. Else set it once, before training."
+    return Guarded("global", what, NextStep(text=text))
 
 
 def _counts(failed: list[Recompilation]) -> bool:

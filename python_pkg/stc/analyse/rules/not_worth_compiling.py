@@ -10,7 +10,8 @@ from collections.abc import Iterator
 
 from stc.analyse.advice.faces import order
 from stc.analyse.facts import give_up, left_eager
-from stc.record.types import Decision, Evidence, Finding, NextStep, Report
+from stc.analyse.stats import cannot_tell
+from stc.record.types import Decision, Evidence, Finding, NextStep, Report, Steps
 from stc.render import numbers as n
 
 CODE = "not-worth-compiling"
@@ -63,10 +64,21 @@ def _beforehand(report: Report, decision: Decision) -> Finding:
 def _afterwards(report: Report) -> Iterator[Finding]:
     steps, even = report.steps, report.steps.break_even
     # There is no threshold on the ratio: the run's own time says whether its compile time came back, to the step.
-    if steps.speedup is None or even is None or even.reached is not False:
+    if steps.speedup is None or even is None:
         return
     total_s, ratio = report.compile.total_s, steps.speedup
-    if even.step is not None and ratio.low > 1.0:
+    at_best = _won_at_best(steps)
+    # Steps that vary too much leave the ratio open, but not whether any ratio they allow would have been enough.
+    hopeless = cannot_tell(ratio) and total_s is not None and at_best is not None and at_best < total_s
+    if even.reached is not False and not hopeless:
+        return
+    if hopeless:
+        message = f"Compiling did not pay in this run: its {n.counted(steps.total, 'step')} won back at most {n.about(at_best)} of the {n.about(total_s)} that it took."
+        step = NextStep(
+            text="Train longer, or leave this loop eager. Compiled code is kept on disk, so the next run compiles sooner.",
+            code=order(report, "eager"),
+        )
+    elif even.step is not None and ratio.low > 1.0:
         message = f"Compiling had not paid for itself when the run ended: it would after about {n.digits(even.step, 2)} steps, and there were {n.count(steps.total)}."
         step = NextStep(
             text="Train longer, or leave this loop eager. Compiled code is kept on disk, so the next run compiles sooner.",
@@ -76,6 +88,7 @@ def _afterwards(report: Report) -> Iterator[Finding]:
         how = "slower than" if ratio.high < 1.0 else "no faster than"
         message = f"Compiling did not pay: compiled steps are {how} eager ones."
         step = NextStep(text="Leave this loop eager.", code=order(report, "eager"))
+    pays = "never" if even.step is None or ratio.low <= 1.0 else even.step
     yield Finding(
         code=CODE,
         severity="warning",
@@ -87,10 +100,17 @@ def _afterwards(report: Report) -> Iterator[Finding]:
                 label="speed-up", value=f"{n.ratio(ratio.ratio)} ({n.digits(ratio.low)} to {n.ratio(ratio.high)})"
             ),
             Evidence(label="compile time", value=total_s, unit="s"),
-            Evidence(label="pays after step", value="never" if even.step is None or ratio.low <= 1.0 else even.step),
+            Evidence(label="pays after step", value=None if hopeless else pays),
         ],
         next_step=step,
     )
+
+
+def _won_at_best(steps: Steps) -> float | None:
+    """Seconds that all steps together won against eager, if the ratio was the highest that its interval allows."""
+    if steps.eager is None or steps.speedup is None:
+        return None
+    return steps.total * steps.eager.median_s * max(0.0, 1.0 - 1.0 / steps.speedup.high)
 
 
 def _label(label: str, *sources: str | None) -> str:

@@ -48,7 +48,7 @@ def _finding(report: Report, group: list[Recompilation]) -> Finding:
     turns = max(sum(1 for r in group if r.function == f) for f in functions)
     cost, dynamic = _cost(report, group)
     message = f"{function_name(first.function)} was compiled again{_times(turns)}: {cause.what} changed{_change(first, last, turns)}"
-    if turns == 1 and dynamic:
+    if turns == 1 and dynamic and first.kind in ("shape", "value"):  # what can become symbolic
         message += "; since then one graph with a dynamic size serves every call"
     evidence = [Evidence(label="guard", value=last.guard or last.reason), Evidence(label="times", value=turns)]
     if first.before is not None or first.after is not None:
@@ -75,6 +75,8 @@ def _severity(report: Report, first: Recompilation, turns: int, cost: float | No
         return "info"
     if turns >= OFTEN:
         return "warning"
+    if first.kind == "global":
+        return "info"  # torch's settings change by themselves nowhere: somebody wished it
     wall = report.run.wall_s
     return "info" if cost is not None and wall and cost / wall < SMALL_SHARE else "warning"
 
