@@ -16,6 +16,14 @@
     if (wider && ownText && style.overflowX === 'hidden' && style.textOverflow !== 'ellipsis') {
       found.push(`cut off: ${name}`);
     }
+    if (
+      wider &&
+      ownText &&
+      style.textOverflow === 'ellipsis' &&
+      !element.closest('[title], [tabindex="0"]')
+    ) {
+      found.push(`cut short with no way to read it: ${name}`);
+    }
     if (ownText && !element.closest(mayScroll)) {
       const range = document.createRange();
       range.selectNodeContents(element);

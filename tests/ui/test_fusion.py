@@ -142,6 +142,23 @@ class TestTheCodeLens:
         wanted = sum(any(op.location and op.location.line == line for op in k.ops) for k in KERNELS)
         expect(panel.locator("[aria-label=Kernels] .stc-Table-row.stc-mod-lit")).to_have_count(wanted)
 
+    def test_the_keyboard_lights_both_sides_as_the_pointer_does(self, open_panel: Open) -> None:
+        page = open_panel(wide=True, run_name="digits")
+        panel = view(page, "Fusion")
+        # when the focus is on a row, then the lines of its kernel light up
+        rows(panel, "Kernels").first.focus()
+        page.keyboard.press("ArrowDown")
+        lit = panel.locator(".stc-Lens-line.stc-mod-lit .stc-Lens-number")
+        lines = {op.location.line for op in KERNELS[1].ops if op.location is not None}
+        expect(lit).to_have_count(len(lines))
+        assert {int(t) for t in lit.all_inner_texts()} == lines
+        # and when it is on a line, the rows of its kernels do
+        panel.locator("button.stc-Lens-number").first.focus()
+        page.keyboard.press("ArrowDown")
+        line = int(panel.locator("button.stc-Lens-number").nth(1).inner_text())
+        wanted = sum(any(op.location and op.location.line == line for op in k.ops) for k in KERNELS)
+        expect(panel.locator("[aria-label=Kernels] .stc-Table-row.stc-mod-lit")).to_have_count(wanted)
+
     def test_a_line_narrows_the_kernels_and_a_chip_takes_that_back(self, open_panel: Open) -> None:
         page = open_panel(wide=True, run_name="digits")
         panel = view(page, "Fusion")

@@ -290,7 +290,7 @@ function Heading<Row>({ column, sort, onState }: IHeadingProps<Row>): JSX.Elemen
       role="columnheader"
       className={`stc-Table-cell ${column.numeric ? 'stc-mod-numeric' : ''}`}
       aria-sort={current ? (current.down ? 'descending' : 'ascending') : column.value ? 'none' : undefined}
-      title={column.hint}
+      title={column.hint ?? column.title}
     >
       {column.value ? (
         <button type="button" className="stc-Table-sort" onClick={next}>

@@ -39,7 +39,8 @@ export function RecompilationTable(props: IRecompilationTableProps): JSX.Element
   const columns = React.useMemo((): IColumn<Recompilation>[] => {
     const guard: IColumn<Recompilation> = {
       key: 'guard',
-      title: trans.__('Guard that failed'),
+      title: wide ? trans.__('Guard that failed') : trans.__('Guard'),
+      hint: trans.__('The condition that did not hold any more'),
       width: wide ? 7 : 5,
       grow: 1.4,
       render: row => (
@@ -51,7 +52,8 @@ export function RecompilationTable(props: IRecompilationTableProps): JSX.Element
     };
     const change: IColumn<Recompilation> = {
       key: 'change',
-      title: trans.__('Before → after'),
+      title: wide ? trans.__('Before → after') : trans.__('Change'),
+      hint: trans.__('Its value before and after'),
       width: wide ? 6 : 4.5,
       grow: 1,
       render: row => (
@@ -64,7 +66,7 @@ export function RecompilationTable(props: IRecompilationTableProps): JSX.Element
     const step: IColumn<Recompilation> = {
       key: 'step',
       title: trans.__('Step'),
-      width: 3,
+      width: 3.8,
       numeric: true,
       render: stepOf,
       value: row => row.step
