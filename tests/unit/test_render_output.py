@@ -122,7 +122,7 @@ def test_a_location_is_a_chip_and_never_a_path() -> None:
 
 
 def test_the_output_links_to_the_panel() -> None:
-    links = [a for tag, a in Tags(html.summary(example("healthy"))).found if tag == "a"]
+    links = [a for tag, a in Tags(html.summary(example("healthy"))).found if tag == "button"]
     assert [a["data-commandlinker-command"] for a in links] == ["stc:open-run"]
     assert links[0]["data-commandlinker-args"] == '{"run": "20251201-100000-digits-a1b2"}'
 

@@ -60,9 +60,11 @@ def _finding(finding: Finding, *, open: bool) -> str:
 
 def _foot(report: Report, folded: list[Finding]) -> str:
     arguments = escape(json.dumps({"run": report.run.id}))
+    # A button and no anchor: JupyterLab asks its server for a file of any local link's name, "#" too.
     link = (
-        f'<a href="#" role="button" data-commandlinker-command="{OPEN_COMMAND}" data-commandlinker-args="{arguments}" '
-        f'title="Run {escape(report.run.id)}">Open in the STC panel</a>'
+        f'<button type="button" data-commandlinker-command="{OPEN_COMMAND}" data-commandlinker-args="{arguments}" '
+        f'title="Run {escape(report.run.id)}" style="padding:0;border:0;background:none;font:inherit;cursor:pointer;'
+        f'color:var(--jp-content-link-color,#1565c0)">Open in the STC panel</button>'
     )
     if not folded:
         return f'<div style="font-size:.92em">{link}</div>'
