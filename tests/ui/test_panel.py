@@ -275,10 +275,11 @@ class TestEveryWidthAndTheme:
         for name in ("digits", "regressor", "tiny", "notes"):
             choose(page, name)
             for view in self.VIEWS:
-                shown(page).get_by_role("tab", name=view).click()
-                page.wait_for_timeout(250)
+                self.see_all_of(page, view)
                 shot(page, f"{name}-{width or 'tab'}-{'dark' if dark else 'light'}-{view.lower()}")
                 assert cut_off(page) == [], (name, view)
+        self.see_a_kernel(page)
+        assert cut_off(page) == []
 
     @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
     def test_text_stands_out_from_what_is_behind_it(self, open_panel: Open, dark: bool) -> None:
@@ -286,9 +287,28 @@ class TestEveryWidthAndTheme:
         for name in ("digits", "regressor"):
             choose(page, name)
             for view in self.VIEWS:
-                shown(page).get_by_role("tab", name=view).click()
-                page.wait_for_timeout(250)
+                self.see_all_of(page, view)
                 assert faint(page) == [], (name, view)
+        self.see_a_kernel(page)
+        assert faint(page) == []
+
+    def see_all_of(self, page: Page, view: str) -> None:
+        """Go to a view and unfold what is folded in it, of the rows the first."""
+        shown(page).get_by_role("tab", name=view).click()
+        page.wait_for_timeout(200)
+        click = "all => all.forEach(one => one.click())"
+        shown(page).locator(".stc-Findings + button[aria-expanded=false]").evaluate_all(click)
+        shown(page).locator("[data-index='0'] .stc-Fold[aria-expanded=false]").evaluate_all(click)
+        shown(page).locator("details").evaluate_all("all => all.forEach(one => { one.open = true; })")
+        page.wait_for_timeout(100)
+
+    def see_a_kernel(self, page: Page) -> None:
+        choose(page, "digits")
+        shown(page).get_by_role("tab", name="Fusion").click()
+        shown(page).locator("[aria-label=Kernels] [role=row][data-index='2']").focus()
+        page.keyboard.press("Enter")
+        expect(shown(page).locator(".stc-Listing-line").first).to_be_visible()
+        shown(page).locator("details").evaluate_all("all => all.forEach(one => { one.open = true; })")
 
 
 def cut_off(page: Page) -> list[str]:
