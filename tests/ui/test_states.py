@@ -65,7 +65,7 @@ def test_an_empty_store_says_how_a_run_comes_about_and_which_store_it_is(own_lab
     page = visit(context, own_lab)
     run(page, "stc:open")
     expect(shown(page)).to_contain_text("No runs yet")
-    expect(shown(page).locator("pre")).to_contain_text("%load_ext stc")
+    expect(shown(page).locator("pre")).to_have_text(["%load_ext stc", "%%stc_compile", "stc run train.py"])
     expect(shown(page)).to_contain_text(str(own_lab.store))
 
 

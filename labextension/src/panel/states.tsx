@@ -2,10 +2,13 @@
 import React from 'react';
 
 import { usePanel } from '../components/context';
+import { CopyableCode } from '../components/copyable';
 import { Empty } from '../components/empty';
 import { Connection, ReportState } from '../tokens';
 
-const FIRST_CELLS = '%load_ext stc\n\n%%stc_compile\nfor x, y in loader:\n    ...';
+const LOAD = '%load_ext stc';
+const MAGIC = '%%stc_compile';
+const SCRIPT = 'stc run train.py';
 const INSTALL = 'pip install jupyterlab-stc';
 
 /** The connection's trouble, where it keeps the panel from showing anything. */
@@ -101,11 +104,14 @@ export function NoRuns({ connection }: { connection: Connection }): JSX.Element 
   return (
     <Empty
       title={trans.__('No runs yet')}
-      reason={trans.__(
-        'A run appears here while a cell with this line on top of it trains. In a terminal, `stc run train.py` does the same.'
-      )}
-      code={FIRST_CELLS}
+      reason={trans.__('A run appears here as soon as a cell, block or script trains with STC.')}
     >
+      <p className="stc-Empty-reason">{trans.__('Once in a notebook, in a cell of its own:')}</p>
+      <CopyableCode code={LOAD} label={trans.__('Copy the line that loads STC')} />
+      <p className="stc-Empty-reason">{trans.__('As the first line of the cell that trains:')}</p>
+      <CopyableCode code={MAGIC} label={trans.__('Copy the magic')} />
+      <p className="stc-Empty-reason">{trans.__('Or in a terminal:')}</p>
+      <CopyableCode code={SCRIPT} label={trans.__('Copy the command')} />
       {store !== null && (
         <p className="stc-Empty-reason">
           {trans.__('The server reads the store in')} <code>{store}</code>
