@@ -170,6 +170,22 @@ describe('how wide a thing is', () => {
     return <div ref={frame}>{useWidth(frame)}</div>;
   }
 
+  test('given a part with a width of its own, then it is wide from there on, and at first as it is told', () => {
+    function Part(): JSX.Element {
+      const frame = React.useRef<HTMLDivElement>(null);
+      return <div ref={frame}>{useWidth(frame, 480, 'wide')}</div>;
+    }
+    const { container } = render(<Part />);
+    expect(container.textContent).toBe('wide');
+    for (const [pixels, shape] of [
+      [479, 'narrow'],
+      [480, 'wide']
+    ] as const) {
+      setWidth(pixels);
+      expect([pixels, container.textContent]).toEqual([pixels, shape]);
+    }
+  });
+
   test('given a width, then narrow below 700 px and wide from there on; hidden, it stays as it was', () => {
     const { container } = render(<Measured />);
     expect(container.textContent).toBe('narrow');

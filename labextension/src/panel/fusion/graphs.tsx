@@ -144,7 +144,7 @@ export function GraphTable(props: IGraphTableProps): JSX.Element {
       {
         key: 'graph',
         title: trans.__('Graph'),
-        width: wide ? 11 : 5.6,
+        width: wide ? 11 : 4.8,
         grow: 1,
         render: graph => <Title graph={graph} />,
         value: graph => `${graph.phase} ${graph.name ?? ''}`
@@ -153,7 +153,7 @@ export function GraphTable(props: IGraphTableProps): JSX.Element {
         key: 'made',
         title: wide ? trans.__('Ops → kernels') : trans.__('Kernels'),
         hint: trans.__('Operations of the traced graph, and the kernels they became'),
-        width: wide ? 9.2 : 5.5,
+        width: wide ? 9.2 : 5,
         numeric: true,
         render: graph => <Made graph={graph} />,
         value: graph => graph.kernels.length
@@ -162,7 +162,7 @@ export function GraphTable(props: IGraphTableProps): JSX.Element {
         key: 'saved',
         title: trans.__('Saved'),
         hint: trans.__('Bytes that are not moved any more, against eager'),
-        width: wide ? 7.5 : 4.6,
+        width: wide ? 7.5 : 4.2,
         numeric: true,
         render: graph => <Saved graph={graph} />,
         value: savedShare

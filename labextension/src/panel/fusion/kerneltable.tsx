@@ -64,9 +64,9 @@ export function KernelTable(props: IKernelTableProps): JSX.Element {
     };
     const share: IColumn<IKernelRow> = {
       key: 'share',
-      title: trans.__('Bytes'),
-      hint: trans.__("Share of the bytes of the graph's kernels"),
-      width: wide ? 7 : 5.6,
+      title: wide ? trans.__('Of graph') : trans.__('Share'),
+      hint: trans.__('Share of the bytes that all kernels of the same graph move'),
+      width: wide ? 7 : 5.2,
       numeric: true,
       render: row => <Share share={row.share} name="compile.kernels.share" />,
       value: row => row.share

@@ -46,7 +46,7 @@ export function Layouts({ kernel, width }: { kernel: Kernel; width: 'narrow' | '
       value: ({ layout }) => text(layout)
     });
     const buffer: IColumn<IBuffer> = {
-      ...column('buffer', trans.__('Buffer'), 6.5, 0.5, layout => layout.buffer),
+      ...column('buffer', trans.__('Buffer'), wide ? 6.5 : 5, wide ? 0.5 : 1, layout => layout.buffer),
       render: ({ layout }) => (
         <span className="stc-Layout-buffer">
           <span className={`stc-Layout-role stc-mod-${layout.role}`}>{role(layout)}</span>
@@ -54,8 +54,14 @@ export function Layouts({ kernel, width }: { kernel: Kernel; width: 'narrow' | '
         </span>
       )
     };
-    const shape = column('shape', trans.__('Shape'), 6.5, 0.5, layout => size(layout.shape));
-    const format = column('format', trans.__('Format'), 7, 0, layout => layout.format ?? UNKNOWN);
+    const shape = column('shape', trans.__('Shape'), wide ? 6.5 : 4.6, 0.5, layout => size(layout.shape));
+    const format = column(
+      'format',
+      trans.__('Format'),
+      wide ? 7 : 5,
+      wide ? 0 : 0.5,
+      layout => layout.format ?? UNKNOWN
+    );
     return wide
       ? [
           buffer,

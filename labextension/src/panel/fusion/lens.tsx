@@ -9,6 +9,7 @@ import { TranslationBundle } from '@jupyterlab/translation';
 import { Pieces } from '../../components/code';
 import { usePanel } from '../../components/context';
 import { IPiece, useHighlighted } from '../../components/highlight';
+import { useWidth } from '../../components/width';
 import { Words } from '../../components/words';
 import { count } from '../../format';
 import { ILine } from '../../tokens';
@@ -33,7 +34,21 @@ const BLOCKS = { narrow: 6, wide: 3 } as const;
 const BLOCK_PX = 27;
 const LABELS_SAID = 8;
 
+/** From this width on there is room for the blocks beside the code; in a pane that is narrower they stand below their line. */
+const BESIDE_PX = 480;
+
 export function Lens(props: ILensProps): JSX.Element {
+  const frame = React.useRef<HTMLDivElement>(null);
+  const pane = useWidth(frame, BESIDE_PX, props.width);
+  const width = props.width === 'narrow' ? 'narrow' : pane;
+  return (
+    <div ref={frame} className={`stc-LensFrame stc-mod-${width}`}>
+      <FittedLens {...props} width={width} />
+    </div>
+  );
+}
+
+function FittedLens(props: ILensProps): JSX.Element {
   const { trans } = usePanel();
   const { files, width } = props;
   const most = BLOCKS[width];
