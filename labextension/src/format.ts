@@ -98,12 +98,15 @@ export function ratio(value: number | null | undefined): string {
   return isKnown(value) ? `${significant(value)}×` : UNKNOWN;
 }
 
-/** "64 %", of a share between 0 and 1. */
+/** "64 %", of a share between 0 and 1; less than a tenth of one is "<0.1 %". */
 export function percent(share: number | null | undefined): string {
   if (!isKnown(share)) {
     return UNKNOWN;
   }
   const value = share * 100;
+  if (value > 0 && value < 0.1) {
+    return `<0.1${THIN}%`;
+  }
   return `${Math.abs(value) >= 1 || value === 0 ? Math.round(value) : significant(value, 1)}${THIN}%`;
 }
 

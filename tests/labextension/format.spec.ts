@@ -99,6 +99,8 @@ describe('shares and ratios', () => {
     [1, '100 %'],
     [0, '0 %'],
     [0.004, '0.4 %'],
+    [0.001, '0.1 %'],
+    [0.000999, '<0.1 %'],
     [-0.25, '-25 %']
   ])('given the share %d, then %s', (share, text) => {
     expect(plain(percent(share))).toBe(text);

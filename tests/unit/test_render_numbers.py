@@ -56,6 +56,7 @@ def test_ratios_shares_and_spread() -> None:
     assert n.ratio(1.3119) == "1.31×"
     assert n.percent(0.644) == f"64{T}%"
     assert n.percent(0.023) == f"2.3{T}%"
+    assert n.percent(0.000001) == f"<0.1{T}%"
     assert n.spread(Speedup(ratio=1.31, low=1.284, high=1.33)) == f"±2{T}%"
     assert n.spread(Speedup(ratio=1.31, low=1.3099, high=1.3101)) == f"±<0.1{T}%"
 

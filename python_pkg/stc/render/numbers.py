@@ -71,10 +71,12 @@ def ratio(value: float | None) -> str:
 
 
 def percent(share: float | None) -> str:
-    """A share of one, in per cent: 64 %, 2.3 %."""
+    """A share of one, in per cent: 64 %, 2.3 %; less than a tenth of one is <0.1 %."""
     if share is None:
         return UNKNOWN
     value = share * 100
+    if 0 < value < 0.1:
+        return f"<0.1{THIN}%"
     return f"{value:.0f}{THIN}%" if abs(value) >= 10 or value == 0 else f"{digits(value, 2)}{THIN}%"
 
 
