@@ -14,11 +14,12 @@ import {
   IKernelRow,
   IKernels,
   ILineOps,
-  INeighbour,
+  INeighbours,
   neighboursOf,
   nestsOf,
   shortName,
-  shortOp
+  shortOp,
+  together
 } from './kernels';
 import { KernelCode } from './kernelcode';
 import { Layouts } from './layouts';
@@ -158,7 +159,7 @@ function Operations({ row }: { row: IKernelRow }): JSX.Element {
             <h5>
               {nest.group === null ? trans.__('In no group') : trans.__('Group %1', nest.group + 1)}
               <span className="stc-mod-note">
-                {nest.ops.length > 0
+                {nest.ops.length > 0 || (kernel.ops.length === 0 && kernel.notes.length > 0)
                   ? trans._n('%1 operation', '%1 operations', nest.ops.length)
                   : trans.__('operations not recorded')}
               </span>
@@ -219,7 +220,7 @@ function OpsOfLine({ line }: { line: ILineOps }): JSX.Element {
 
 function Neighbours({ row, kernels, onOpen }: IKernelDetailProps): JSX.Element {
   const { trans } = usePanel();
-  const neighbours = React.useMemo(() => neighboursOf(row, kernels), [row, kernels]);
+  const neighbours = React.useMemo(() => together(neighboursOf(row, kernels)), [row, kernels]);
   const [all, setAll] = React.useState(false);
   const shown = all ? neighbours : neighbours.slice(0, NEIGHBOURS_AT_FIRST);
   return (
@@ -232,7 +233,12 @@ function Neighbours({ row, kernels, onOpen }: IKernelDetailProps): JSX.Element {
       ) : (
         <ul className="stc-Neighbours">
           {shown.map((neighbour, index) => (
-            <Neighbour key={index} neighbour={neighbour} onOpen={onOpen} />
+            <Neighbour
+              key={index}
+              neighbour={neighbour}
+              several={row.kernel.groups.length > 1}
+              onOpen={onOpen}
+            />
           ))}
         </ul>
       )}
@@ -249,9 +255,12 @@ const NEIGHBOURS_AT_FIRST = 8;
 
 function Neighbour({
   neighbour,
+  several,
   onOpen
 }: {
-  neighbour: INeighbour;
+  neighbour: INeighbours;
+  /** Whether this kernel has loop nests to tell apart. */
+  several: boolean;
   onOpen: (row: IKernelRow) => void;
 }): JSX.Element {
   const { trans } = usePanel();
@@ -282,7 +291,19 @@ function Neighbour({
             ) : (
               <code>{neighbour.id}</code>
             )}
-            {neighbour.other !== null && <span className="stc-mod-note">{group(neighbour.other)}</span>}
+            {neighbour.other !== null && (neighbour.row?.kernel.groups.length ?? 2) > 1 && (
+              <span className="stc-mod-note">{group(neighbour.other)}</span>
+            )}
+            {several && neighbour.owns.length > 0 && (
+              <span className="stc-mod-note">
+                {trans._n(
+                  'and group %2 of this one',
+                  'and groups %2 of this one',
+                  neighbour.owns.length,
+                  neighbour.owns.map(own => own + 1).join(', ')
+                )}
+              </span>
+            )}
           </>
         )}
       </div>

@@ -146,6 +146,31 @@ export interface INeighbour {
   edge: NotFused;
 }
 
+/** Neighbours of one kernel told together: several of its loop nests met the same one in the same way. */
+export interface INeighbours extends INeighbour {
+  /** All of its own loop nests that did. */
+  owns: readonly number[];
+}
+
+/** Each neighbour with each reason once. */
+export function together(neighbours: readonly INeighbour[]): INeighbours[] {
+  const found = new Map<string, INeighbours & { owns: number[] }>();
+  neighbours.forEach((neighbour, index) => {
+    const { id, relation, own, other, edge } = neighbour;
+    const key =
+      relation === 'within'
+        ? `${index}`
+        : JSON.stringify([id, relation, other, edge.reason, edge.detail, edge.buffers]);
+    const same = found.get(key);
+    if (same && own !== null) {
+      same.owns.push(own);
+    } else if (!same) {
+      found.set(key, { ...neighbour, owns: own === null ? [] : [own] });
+    }
+  });
+  return [...found.values()];
+}
+
 export function neighboursOf(row: IKernelRow, kernels: IKernels): INeighbour[] {
   const { id } = row.kernel;
   return row.graph.not_fused

@@ -164,6 +164,26 @@ describe('what it was not fused with', () => {
     expect(kernel().textContent).toContain('gone#11');
   });
 
+  test('given several of its groups kept apart from one neighbour for one reason, then that once, with the groups', async () => {
+    const { user } = await open(
+      changed(report => {
+        const [edge] = report.compile.graphs[0].not_fused;
+        const kept = { ...edge, first: 'gone', second: F3, first_group: 0 };
+        report.compile.graphs[0].not_fused = [
+          { ...kept, second_group: 0 },
+          { ...kept, second_group: 1 },
+          { ...kept, second_group: 1, reason: 'Another reason.' }
+        ];
+      })
+    );
+    await user.click(kernelRow('F3'));
+    const said = [...kernel().querySelectorAll('.stc-Neighbour-head')].map(head => head.textContent);
+    expect(said).toEqual([
+      'before itgonegroup 1and groups 1, 2 of this one',
+      'before itgonegroup 1and group 2 of this one'
+    ]);
+  });
+
   test('given two of its own groups, then that is said', async () => {
     const { user } = await open(
       changed(report => {
