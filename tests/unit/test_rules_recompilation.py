@@ -116,6 +116,14 @@ def test_a_growing_list_is_to_be_kept_outside() -> None:
     assert finding.next_step.code == "history.append(loss.detach())  # in the training loop, after the call"
 
 
+def test_a_list_of_the_model_is_appended_to_outside_without_names_that_only_the_model_has() -> None:
+    place = at(1, 4, "        self.history.append(h.mean().item())")
+    grown = shape(kind="length", source="self.history", dimension=None, before="2", after="3", location=place)
+    finding = only(report(recompilations=[grown]))
+    assert finding.next_step is not None
+    assert finding.next_step.code == "history.append(value.detach())  # in the training loop, after the call"
+
+
 def test_evaluating_between_epochs_is_only_told() -> None:
     mode = Recompilation(id="r", function="f", guard="grad mode", reason="", kind="grad-mode")
     assert only(report(recompilations=[mode])).severity == "info"

@@ -79,7 +79,7 @@ def _outcome(report: Report) -> str:
 def _not_compiled_since(limit: Limit) -> str:
     since = "any more" if limit.step is None else f"since step {n.count(limit.step + 1)}"
     if limit.guard is None:
-        reason = f"`{limit.function}` was recompiled {n.counted(limit.limit, 'time')}"
+        reason = f"`{limit.function}` was compiled {n.counted(limit.limit, 'time')}"
     else:
         reason = f"`{limit.guard}` changes from call to call"
     where = f" ({place(limit.location)})" if limit.location is not None else ""

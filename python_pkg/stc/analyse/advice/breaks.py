@@ -61,7 +61,7 @@ def _scalar_read(report: Report, found: Break, words: str, line: str) -> Cause |
     tensor = ast.unparse(reads[0].func.value) if reads and isinstance(reads[0].func, ast.Attribute) else None
     appends = calls(statement, "append") if statement is not None else []
     if tensor and appends:
-        held = dotted(appends[0].func).rpartition(".")[0]
+        held = dotted(appends[0].func).rpartition(".")[0].removeprefix("self.")  # the loop has no self
         text = (
             f"Let the model return {_quoted(tensor)}, and append it detached in the training loop; "
             "read the numbers with .item() once the loop is over."

@@ -181,7 +181,10 @@ def _append_outside(report: Report, last: Recompilation) -> str | None:
     if match is None:
         return None
     held, value = match.groups()
-    return f"{held}.append({re.sub(r'[.](item|detach|cpu)[(][)]', '', value)}.detach())  # in the training loop, after the call"
+    value = re.sub(r"[.](item|detach|cpu)[(][)]", "", value)
+    # What the model's own names hold is not there in the loop.
+    name = value if value.isidentifier() else "value"
+    return f"{held.removeprefix('self.')}.append({name}.detach())  # in the training loop, after the call"
 
 
 def _drop_last(report: Report) -> str | None:

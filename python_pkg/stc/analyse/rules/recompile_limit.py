@@ -40,7 +40,7 @@ def _finding(report: Report, limit: Limit) -> Finding:
         if own
         else f"The optimizer's `{limit.function}` runs eager{since}{guard}."
     )
-    evidence = [Evidence(label="limit", value=limit.limit, unit="recompilations")]
+    evidence = [Evidence(label="limit", value=limit.limit, unit="compilations")]
     if limit.guard:
         evidence.append(Evidence(label="guard", value=limit.guard))
     if same and same[0].before is not None and same[-1].after is not None:
