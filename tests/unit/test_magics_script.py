@@ -151,6 +151,8 @@ def test_an_interrupt_ends_it_as_a_shell_expects_and_the_run_is_kept(folder: Pat
     started = subprocess.Popen(
         [sys.executable, "-m", "stc.cli", "run", "program.py"], cwd=folder, text=True,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        # where the tests themselves run in a shell's background, interrupts are ignored, and children inherit that
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )  # fmt: skip
     assert started.stdout is not None
     started.stdout.readline()
