@@ -46,9 +46,9 @@ class TestTheListOfRuns:
         # then the live one is first
         group = shown(page).locator(".stc-Runs-list section").first
         expect(group.locator(".stc-Runs-group")).to_have_text("Running")
-        expect(group.locator(".stc-Mark.stc-mod-running .stc-Mark-ring")).to_be_attached()
+        expect(group.locator(".stc-Mark.stc-mod-running .stc-Mark-ring").first).to_be_attached()
         # and cannot be deleted
-        expect(group.get_by_role("button", name="Delete digits")).to_be_disabled()
+        expect(group.get_by_role("button", name="Delete digits").first).to_be_disabled()
         store.delete(finished)
         assert store.run(live).status == "running"
 
