@@ -61,19 +61,57 @@ def expected() -> list[str]:
     return list(NOT_OURS)
 
 
-@pytest.fixture
-def context(browser: Browser, expected: list[str]) -> Iterator[BrowserContext]:
-    """A browser of a test's own, in which nothing may be thrown or logged as an error."""
+def watched(browser: Browser, complaints: list[str]) -> BrowserContext:
+    """A browser context that notes what is thrown or logged as an error in it."""
     context = browser.new_context(viewport={"width": 1400, "height": 900})
-    complaints: list[str] = []
     context.on("weberror", lambda e: complaints.append(f"thrown: {getattr(e.error, 'stack', None) or e.error}"))
     context.on(
         "console",
         lambda m: complaints.append(f"{m.text} ({m.location.get('url', '')})") if m.type == "error" else None,
     )
+    return context
+
+
+def unexpected(complaints: list[str], expected: list[str]) -> list[str]:
+    return [c for c in complaints if not any(re.search(pattern, c) for pattern in expected)]
+
+
+@pytest.fixture
+def context(browser: Browser, expected: list[str]) -> Iterator[BrowserContext]:
+    """A browser of a test's own, in which nothing may be thrown or logged as an error."""
+    complaints: list[str] = []
+    context = watched(browser, complaints)
     yield context
     context.close()
-    assert [c for c in complaints if not any(re.search(pattern, c) for pattern in expected)] == []
+    assert unexpected(complaints, expected) == []
+
+
+@pytest.fixture(scope="module")
+def kept(browser: Browser, lab: Lab) -> Iterator[tuple[Page, list[str]]]:
+    """A lab with the panel in a tab, for tests that change nothing outside of the panel, and what it complained of."""
+    complaints: list[str] = []
+    context = watched(browser, complaints)
+    page = visit(context, lab)
+    run(page, "stc:open-tab")
+    page.get_by_role("button", name="Choose a run").first.wait_for()
+    yield page, complaints
+    context.close()
+
+
+@pytest.fixture
+def tab_on(kept: tuple[Page, list[str]], expected: list[str]) -> Iterator[Callable[[str], Page]]:
+    """A function that shows a run in the panel's tab, with nothing left of what another test has done in it."""
+    page, complaints = kept
+    complaints.clear()
+
+    def on(run_name: str) -> Page:
+        page.mouse.move(0, 0)
+        choose(page, "tiny")  # views begin anew with each run
+        choose(page, run_name)
+        return page
+
+    yield on
+    assert unexpected(complaints, expected) == []
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Fusion and breaks: code and kernels that light each other up, a kernel in full, and what stood in the way."""
+"""Fusion: graphs, kernels and the code they came from, which light each other up, and a kernel in full."""
 
 from __future__ import annotations
 
@@ -8,21 +8,13 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from fixtures.lab import shown, side_width
+from fixtures.lab import rows, shown, side_width, view
 from fixtures.made import example
 
 Open = Callable[..., Page]
+On = Callable[[str], Page]
 HEALTHY = example("healthy")
 KERNELS = [k for g in HEALTHY.compile.graphs for k in g.kernels]
-
-
-def view(page: Page, name: str) -> Locator:
-    shown(page).get_by_role("tab", name=name).click()
-    return shown(page)
-
-
-def rows(panel: Locator, table: str) -> Locator:
-    return panel.locator(f"[aria-label='{table}'] [role=row][data-id]")
 
 
 def labels(panel: Locator) -> list[str]:
@@ -30,16 +22,16 @@ def labels(panel: Locator) -> list[str]:
 
 
 class TestTheTables:
-    def test_every_graph_and_every_kernel_has_a_row_with_units(self, open_panel: Open) -> None:
-        panel = view(open_panel(wide=True, run_name="digits"), "Fusion")
+    def test_every_graph_and_every_kernel_has_a_row_with_units(self, tab_on: On) -> None:
+        panel = view(tab_on("digits"), "Fusion")
         expect(rows(panel, "Graphs")).to_have_count(len(HEALTHY.compile.graphs))
         expect(rows(panel, "Kernels")).to_have_count(len(KERNELS))
         third = rows(panel, "Kernels").nth(2)
         expect(third).to_contain_text("F3")
         assert re.search(r"\d\s[kM]B", third.inner_text())
 
-    def test_a_heading_sorts_and_sorts_the_other_way(self, open_panel: Open) -> None:
-        panel = view(open_panel(wide=True, run_name="digits"), "Fusion")
+    def test_a_heading_sorts_and_sorts_the_other_way(self, tab_on: On) -> None:
+        panel = view(tab_on("digits"), "Fusion")
         before = labels(panel)
         heading = panel.locator("[aria-label=Kernels]").get_by_role("columnheader", name="Ops")
         heading.get_by_role("button").click()
@@ -51,8 +43,8 @@ class TestTheTables:
         heading.get_by_role("button").click()
         assert labels(panel) == before
 
-    def test_a_slash_leads_to_the_filter_which_finds_operations(self, open_panel: Open) -> None:
-        page = open_panel(wide=True, run_name="digits")
+    def test_a_slash_leads_to_the_filter_which_finds_operations(self, tab_on: On) -> None:
+        page = tab_on("digits")
         panel = view(page, "Fusion")
         rows(panel, "Kernels").first.focus()
         page.keyboard.press("/")
@@ -63,8 +55,8 @@ class TestTheTables:
         page.keyboard.press("Escape")
         expect(rows(panel, "Kernels")).to_have_count(len(KERNELS))
 
-    def test_a_graph_narrows_the_kernels_to_its_own(self, open_panel: Open) -> None:
-        panel = view(open_panel(wide=True, run_name="digits"), "Fusion")
+    def test_a_graph_narrows_the_kernels_to_its_own(self, tab_on: On) -> None:
+        panel = view(tab_on("digits"), "Fusion")
         rows(panel, "Graphs").nth(1).click()
         expect(rows(panel, "Kernels")).to_have_count(len(HEALTHY.compile.graphs[1].kernels))
         panel.get_by_role("button", name="Show all graphs").click()
@@ -85,8 +77,8 @@ class TestTheTables:
 
 class TestAKernel:
     @pytest.fixture
-    def page(self, open_panel: Open) -> Page:
-        page = open_panel(wide=True, run_name="digits")
+    def page(self, tab_on: On) -> Page:
+        page = tab_on("digits")
         panel = view(page, "Fusion")
         rows(panel, "Kernels").nth(2).focus()
         page.keyboard.press("Enter")
@@ -125,8 +117,8 @@ class TestAKernel:
 
 
 class TestTheCodeLens:
-    def test_a_row_lights_its_lines_and_a_line_its_rows(self, open_panel: Open) -> None:
-        page = open_panel(wide=True, run_name="digits")
+    def test_a_row_lights_its_lines_and_a_line_its_rows(self, tab_on: On) -> None:
+        page = tab_on("digits")
         panel = view(page, "Fusion")
         # given a kernel and the lines it was made from
         lines = {op.location.line for op in KERNELS[2].ops if op.location is not None}
@@ -142,8 +134,8 @@ class TestTheCodeLens:
         wanted = sum(any(op.location and op.location.line == line for op in k.ops) for k in KERNELS)
         expect(panel.locator("[aria-label=Kernels] .stc-Table-row.stc-mod-lit")).to_have_count(wanted)
 
-    def test_the_keyboard_lights_both_sides_as_the_pointer_does(self, open_panel: Open) -> None:
-        page = open_panel(wide=True, run_name="digits")
+    def test_the_keyboard_lights_both_sides_as_the_pointer_does(self, tab_on: On) -> None:
+        page = tab_on("digits")
         panel = view(page, "Fusion")
         # when the focus is on a row, then the lines of its kernel light up
         rows(panel, "Kernels").first.focus()
@@ -159,8 +151,8 @@ class TestTheCodeLens:
         wanted = sum(any(op.location and op.location.line == line for op in k.ops) for k in KERNELS)
         expect(panel.locator("[aria-label=Kernels] .stc-Table-row.stc-mod-lit")).to_have_count(wanted)
 
-    def test_a_line_narrows_the_kernels_and_a_chip_takes_that_back(self, open_panel: Open) -> None:
-        page = open_panel(wide=True, run_name="digits")
+    def test_a_line_narrows_the_kernels_and_a_chip_takes_that_back(self, tab_on: On) -> None:
+        page = tab_on("digits")
         panel = view(page, "Fusion")
         number = panel.locator("button.stc-Lens-number").first
         line = int(number.inner_text())
@@ -171,8 +163,8 @@ class TestTheCodeLens:
         panel.get_by_role("button", name="Show the kernels of all lines").click()
         expect(rows(panel, "Kernels")).to_have_count(len(KERNELS))
 
-    def test_arrow_keys_go_from_line_to_line_and_into_the_blocks(self, open_panel: Open) -> None:
-        page = open_panel(wide=True, run_name="digits")
+    def test_arrow_keys_go_from_line_to_line_and_into_the_blocks(self, tab_on: On) -> None:
+        page = tab_on("digits")
         panel = view(page, "Fusion")
         numbers = panel.locator("button.stc-Lens-number")
         numbers.first.focus()
@@ -181,47 +173,8 @@ class TestTheCodeLens:
         page.keyboard.press("ArrowRight")
         assert page.evaluate("() => document.activeElement.className").startswith("stc-Lens-block")
 
-    def test_a_line_that_broke_the_graph_leads_to_its_break(self, open_panel: Open) -> None:
-        panel = view(open_panel(wide=True, run_name="regressor"), "Fusion")
+    def test_a_line_that_broke_the_graph_leads_to_its_break(self, tab_on: On) -> None:
+        panel = view(tab_on("regressor"), "Fusion")
         panel.locator(".stc-Lens-break").first.click()
         expect(panel.get_by_role("tab", name=re.compile("Breaks"))).to_have_attribute("aria-selected", "true")
         expect(panel.locator(".stc-Event.stc-mod-selected")).to_have_count(1)
-
-
-class TestBreaksAndRecompilations:
-    @pytest.fixture
-    def panel(self, open_panel: Open) -> Locator:
-        return view(open_panel(wide=True, run_name="regressor"), "Breaks")
-
-    def test_the_limit_leads_and_every_break_has_its_line_and_next_step(self, panel: Locator) -> None:
-        events = panel.locator(".stc-Event")
-        expect(events.first).to_contain_text("is not compiled any more from call 9 on")
-        breaks = [b for b in example("troubled").compile.breaks if not b.benign]
-        expect(panel.locator(".stc-Event:not(.stc-mod-limit)").filter(has_text="What to do")).to_have_count(len(breaks))
-        for broken in breaks:
-            assert broken.location is not None
-            expect(panel).to_contain_text((broken.location.text or "").strip())
-
-    def test_a_guard_shows_its_value_before_and_after(self, panel: Locator) -> None:
-        found = [r for r in example("troubled").compile.recompilations if not r.benign]
-        first = rows(panel, "Recompilations").first
-        expect(first).to_contain_text(found[0].guard)
-        expect(first).to_contain_text(f"{found[0].before} → {found[0].after}")
-        first.click()
-        expect(panel.locator(".stc-Table-details").first).to_contain_text(found[0].reason[:30])
-
-    def test_the_timeline_narrows_to_the_events_of_a_step(self, panel: Locator) -> None:
-        moment = panel.locator("g.stc-Timeline-mark.stc-mod-octagon").first
-        moment.click()
-        chip = panel.get_by_role("button", name="Show the events of all steps")
-        expect(chip).to_contain_text("Step 9")
-        expect(panel.locator(".stc-Event:visible")).to_have_count(1)
-        chip.click()
-        expect(panel.locator(".stc-Event:visible")).to_have_count(3)
-
-    @pytest.mark.parametrize(
-        ("run_name", "says"), [("digits", "No breaks, nothing compiled twice"), ("tiny", "Left eager"), ("notes", "no model was called")]
-    )  # fmt: skip
-    def test_where_there_is_nothing_it_says_why(self, open_panel: Open, run_name: str, says: str) -> None:
-        panel = view(open_panel(run_name=run_name), "Breaks")
-        expect(panel.locator(".stc-Empty")).to_contain_text(says)
