@@ -58,8 +58,8 @@ def test_everything_has_a_name_and_its_place(open_panel: Open, wide: bool) -> No
     assert page.evaluate(UNNAMED) == []
 
 
-def test_tabs_are_one_stop_and_arrows_go_between_them(open_panel: Open) -> None:
-    page = open_panel(run_name="digits")
+def test_tabs_are_one_stop_and_arrows_go_between_them(tab_on: Callable[[str], Page]) -> None:
+    page = tab_on("digits")
     tabs = shown(page).get_by_role("tablist", name="Views of the run").get_by_role("tab")
     shown(page).get_by_role("tab", name="Overview").focus()
     for key, selected in (
@@ -99,8 +99,8 @@ def test_tab_goes_through_the_panel_and_out_of_it_and_the_focus_can_always_be_se
         assert [stop["where"] for stop in stops if not stop["seen"]] == [], view
 
 
-def test_a_table_is_walked_with_the_arrow_keys_and_enter_opens(open_panel: Open) -> None:
-    page = open_panel(wide=True, run_name="digits")
+def test_a_table_is_walked_with_the_arrow_keys_and_enter_opens(tab_on: Callable[[str], Page]) -> None:
+    page = tab_on("digits")
     shown(page).get_by_role("tab", name="Fusion").click()
     table = shown(page).get_by_role("grid", name="Kernels")
     count = int(table.get_attribute("aria-rowcount") or 0) - 1

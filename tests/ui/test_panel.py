@@ -12,6 +12,7 @@ from fixtures.lab import Lab, choose, open_notebook, run, seed, shot, shown, sid
 from stc.analyse import summaries
 
 Open = Callable[..., Page]
+On = Callable[[str], Page]
 
 
 def names(page: Page) -> list[str]:
@@ -113,14 +114,14 @@ class TestTheListOfRuns:
 
 
 class TestTheOverview:
-    def test_it_begins_with_the_headline_that_every_other_face_has(self, open_panel: Open, lab: Lab) -> None:
-        page = open_panel(run_name="digits")
+    def test_it_begins_with_the_headline_that_every_other_face_has(self, tab_on: On, lab: Lab) -> None:
+        page = tab_on("digits")
         identity = next(r.id for r in lab.opened().runs() if r.name == "digits.ipynb In[2]")
         said = next(s.headline for s in summaries(lab.opened()) if s.run.id == identity)
         expect(shown(page).locator(".stc-Headline-says")).to_have_text(said)
 
-    def test_every_figure_has_a_definition_on_focus(self, open_panel: Open) -> None:
-        page = open_panel(run_name="digits")
+    def test_every_figure_has_a_definition_on_focus(self, tab_on: On) -> None:
+        page = tab_on("digits")
         figures = shown(page).locator(".stc-Figures .stc-Figure")
         assert figures.count() >= 8
         for position in range(figures.count()):
@@ -131,8 +132,8 @@ class TestTheOverview:
         page.keyboard.press("Escape")
         expect(page.get_by_role("tooltip")).to_have_count(0)
 
-    def test_findings_are_worst_first_and_the_rest_is_folded_with_a_count(self, open_panel: Open) -> None:
-        page = open_panel(run_name="regressor")
+    def test_findings_are_worst_first_and_the_rest_is_folded_with_a_count(self, tab_on: On) -> None:
+        page = tab_on("regressor")
         cards = shown(page).locator(".stc-Finding")
         expect(cards).to_have_count(3)
         rank = {"error": 0, "warning": 1, "info": 2}
@@ -142,8 +143,8 @@ class TestTheOverview:
                  (cards.nth(i).get_attribute("class") for i in range(8))]  # fmt: skip
         assert [rank[k] for k in kinds] == sorted(rank[k] for k in kinds)
 
-    def test_phases_are_one_bar_whose_parts_have_figures(self, open_panel: Open) -> None:
-        page = open_panel(run_name="digits")
+    def test_phases_are_one_bar_whose_parts_have_figures(self, tab_on: On) -> None:
+        page = tab_on("digits")
         parts = shown(page).locator(".stc-Phases-bar > span")
         rows = shown(page).locator(".stc-Phases-legend tr:has(td)")
         assert parts.count() == rows.count() >= 5
@@ -157,8 +158,8 @@ class TestTheOverview:
         largest = max(range(len(shares)), key=lambda i: shares[i])
         assert widths[largest] / bar["width"] == pytest.approx(shares[largest] / 100, abs=0.02)
 
-    def test_the_chart_has_units_on_both_axes(self, open_panel: Open) -> None:
-        page = open_panel(run_name="digits")
+    def test_the_chart_has_units_on_both_axes(self, tab_on: On) -> None:
+        page = tab_on("digits")
         expect(shown(page).locator(".ytitle")).to_have_text("Time of a step (ms)")
         expect(shown(page).locator(".xtitle")).to_have_text("Step")
 
@@ -264,19 +265,16 @@ class TestWhatLeadsToIt:
 class TestEveryWidthAndTheme:
     VIEWS = ("Overview", "Fusion", "Breaks")
 
-    @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
     @pytest.mark.parametrize("width", [280, 420, None], ids=["280px", "420px", "tab"])
-    def test_nothing_is_cut_off_and_nothing_scrolls_sideways(
-        self, open_panel: Open, width: int | None, dark: bool
-    ) -> None:
-        page = open_panel(wide=width is None, dark=dark)
+    def test_nothing_is_cut_off_and_nothing_scrolls_sideways(self, open_panel: Open, width: int | None) -> None:
+        page = open_panel(wide=width is None)
         if width is not None:
             side_width(page, width)
         for name in ("digits", "regressor", "tiny", "notes"):
             choose(page, name)
             for view in self.VIEWS:
                 self.see_all_of(page, view)
-                shot(page, f"{name}-{width or 'tab'}-{'dark' if dark else 'light'}-{view.lower()}")
+                shot(page, f"{name}-{width or 'tab'}-light-{view.lower()}")
                 assert cut_off(page) == [], (name, view)
         self.see_a_kernel(page)
         assert cut_off(page) == []
@@ -288,6 +286,7 @@ class TestEveryWidthAndTheme:
             choose(page, name)
             for view in self.VIEWS:
                 self.see_all_of(page, view)
+                shot(page, f"{name}-tab-{'dark' if dark else 'light'}-{view.lower()}")
                 assert faint(page) == [], (name, view)
         self.see_a_kernel(page)
         assert faint(page) == []
