@@ -161,7 +161,7 @@ class TestLeftAlone:
 
         with a_run(plan="inductor") as run:
             inside = squared(BATCH)
-            alone = model(BATCH)  # from here on the model has our dispatcher
+            alone = model(BATCH)  # from here on the model is compiled
             again = squared(BATCH)
         assert torch.equal(inside, expected)
         assert torch.equal(again, expected)
@@ -203,7 +203,7 @@ class TestPutBack:
         before = dict(vars(model))
         with a_run(plan="inductor"):
             model(BATCH)
-            assert vars(model) != before
+            assert vars(model) == before  # in the run as well: it can be saved, copied and looked into as ever
         assert vars(model) == before
 
     def test_also_after_an_error_in_it(self) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from stc.record.types import Break, Limit, Location, Recompilation, Report
+from stc.record.types import Break, Limit, Location, Recompilation, Report, Unit
 
 
 def compiled_units(report: Report) -> list[str]:
@@ -15,6 +15,14 @@ def compiled_units(report: Report) -> list[str]:
 def compiled_anything(report: Report) -> bool:
     """A graph was compiled, or loaded from a cache, in this run."""
     return bool(report.compile.graphs)
+
+
+WATCHED = "It was compiled already; STC only watches."
+
+
+def kept_eager(unit: Unit) -> bool:
+    """It was to be compiled, and what is done with it forbids that."""
+    return unit.state == "eager" and unit.reason is not None and unit.reason != WATCHED
 
 
 def left_eager(report: Report) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from stc.record.types import Bytes, CacheUse, Gap, Graph, GraphPhase, Kernel, Location, NotFused, Operation
@@ -80,6 +81,9 @@ class Fusion:
                 self._undo.append(put())
             except Exception as error:
                 gaps.append(Gap(part=part, reason=str(error) or type(error).__name__))
+        if all(gap.part != PART for gap in gaps):
+            with suppress(dynamo.Missing):  # a torch that overwrites nothing needs no sparing
+                self._undo.append(inductor.spare_saved_tensors())
         self._registry.on_dynamo_graph.append(self._on_dynamo_graph)
         return gaps
 

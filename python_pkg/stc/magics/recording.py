@@ -117,14 +117,16 @@ class Recording:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         session = self._session
+        forked = session is not None and session.abandoned
         try:
             if session is not None:
                 session.__exit__(kind, error, traceback)
         except Exception:
             log.debug("the session could not end", exc_info=True)
         finally:
-            self._hide_progress()
-        if session is None:
+            if not forked:
+                self._hide_progress()
+        if session is None or forked:  # the run is the parent's, and so is what it says
             return
         if session.report is not None:
             self._tell(session.report)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from stc.errors import TargetUnavailable
 from stc.options import Options
 from stc.record.types import Origin
 
-from .models import Model
+if TYPE_CHECKING:
+    from .models import Model
 
 
 def check_target(target: str) -> None:

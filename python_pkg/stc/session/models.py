@@ -1,7 +1,7 @@
 """Finds the models a run calls and decides, call by call, whether each runs eager or compiled.
 
-While a run lasts `nn.Module.__call__` notes outermost calls. A model with parameters gets a dispatcher in the place where
-`Module.compile` puts its compiled call; at the end both are put back as they were.
+While a run lasts `nn.Module.__call__` is ours: outermost calls of modules with parameters go through here. The modules
+themselves are not touched, so that they can be copied, pickled, scripted and looked into as ever.
 """
 
 from __future__ import annotations
@@ -11,6 +11,11 @@ import weakref
 from collections.abc import Callable
 from types import FrameType
 from typing import TYPE_CHECKING, Any, Literal
+
+from torch.compiler import is_dynamo_compiling
+
+from stc.analyse.facts import WATCHED
+from stc.capture.torch_compat.circumstances import in_backward, is_traced, why_not_compiled
 
 from .earlier import code_of
 from .units import Units, caller
@@ -23,6 +28,7 @@ if TYPE_CHECKING:
 Mode = Literal["e", "c"]
 _UNKNOWN: Any = object()
 _WATCHED: Any = object()  # what it is made of is not to be taken for models by itself
+MOST = 1000  # models of one run: code that makes one a step would fill the report with them
 
 
 class Model:
@@ -38,6 +44,9 @@ class Model:
         first = next(module.parameters())
         self.device, self.dtype = first.device.type, str(first.dtype)
         self.compiled: Callable[..., Any] | None = None
+        self.barred = False  # stays eager, whatever is decided
+        self.kept_eager: str | None = None  # why a call that was to be compiled was not, the last time
+        self.turn = -1  # the step in which it was called last, outside of a backward pass
         self.mode: Mode = "e"
         self.calls = 0
         self.steps = 0  # steps it took part in
@@ -76,7 +85,9 @@ class Models:
         self._known: dict[int, Any] = {}  # Model, _WATCHED or None by id of the module, for as long as it lives
         self._models: list[Model] = []
         self.running: Model | None = None  # the one whose call is going on
+        self.turn = 0  # number of the step
         self._active = False
+        self._thread = 0
         self._original: Callable[..., Any] | None = None
 
     def install(self) -> None:
@@ -87,18 +98,24 @@ class Models:
         known, busy, meet = self._known, self._busy, self._meet
 
         def __call__(module: nn.Module, *args: Any, **kwargs: Any) -> Any:
-            if not getattr(busy, "depth", 0):
-                found = known.get(id(module), _UNKNOWN)
-                if (meet(module) if found is _UNKNOWN else found) is _WATCHED:
-                    busy.depth = 1
-                    try:
-                        return original(module, *args, **kwargs)
-                    finally:
-                        busy.depth = 0
-            return original(module, *args, **kwargs)
+            # Also where a tracer sees this, or another library's hook leads here after the run.
+            if is_dynamo_compiling() or getattr(busy, "inside", False) or not self._active:
+                return original(module, *args, **kwargs)
+            found = known.get(id(module), _UNKNOWN)
+            if found is _UNKNOWN:
+                found = meet(module)
+            if found is None:
+                return original(module, *args, **kwargs)
+            busy.inside = True
+            try:
+                if found is _WATCHED or module._compiled_call_impl is not None:
+                    return original(module, *args, **kwargs)
+                return self._call(found, module, args, kwargs)
+            finally:
+                busy.inside = False
 
         self._original, self._noting = original, __call__
-        self._active = True
+        self._active, self._thread = True, threading.get_ident()
         self.resume()
 
     def pause(self) -> None:
@@ -114,6 +131,11 @@ class Models:
         if self._active and nn.Module.__call__ is self._original:
             nn.Module.__call__ = self._noting  # type: ignore[method-assign]
 
+    @property
+    def compiles(self) -> bool:
+        """Whether models of this run are compiled at all."""
+        return self._backend is not None
+
     def all(self) -> list[Model]:
         return list(self._models)
 
@@ -121,7 +143,9 @@ class Models:
         """Run the model eager ("e") or compiled ("c") from its next call on."""
         if mode == "c" and model.compiled is None:
             module = model.ref()
-            if module is None or self._backend is None or self._units.get(model.identity).state == "failed":
+            if module is None or self._backend is None or model.barred:
+                return
+            if self._units.get(model.identity).state == "failed":
                 return
             try:
                 model.compiled = self._backend.compile_module(module)
@@ -131,32 +155,42 @@ class Models:
             self._units.change(model.identity, state="compiled")
         model.mode = mode
 
+    def bar(self, model: Model, reason: str) -> None:
+        """Leave a model eager for good."""
+        if not model.barred:
+            model.barred, model.mode, model.compiled = True, "e", None
+            self._units.change(model.identity, state="eager", reason=reason)
+
     def restore(self, *, keep: bool) -> None:
-        """Take the dispatchers out; with ``keep`` the compiled call of each compiled model stays in their place."""
+        """Calls are torch's own again; with ``keep`` each compiled model has its compiled call where `Module.compile` puts it."""
         self._active = False
         self.pause()
         for model in self.all():
             unit = self._units.get(model.identity)
             kept = keep and model.compiled is not None and unit.state == "compiled"
             module = model.ref()
-            held = vars(module) if module is not None else {}
-            if getattr(held.get("_compiled_call_impl"), "stc_model", None) is model:
-                if kept:
-                    held["_compiled_call_impl"] = model.compiled
-                else:
-                    del held["_compiled_call_impl"]
+            if kept and module is not None and module._compiled_call_impl is None:
+                vars(module)["_compiled_call_impl"] = model.compiled  # as Module.compile does
             try:
+                if model.kept_eager is not None and not model.ran:
+                    self._units.change(model.identity, state="eager", reason=model.kept_eager)
                 self._units.left(model.identity, calls=model.calls, kept=kept)
             except Exception as error:
                 self._on_fault("models", error)
 
+    def abandon(self) -> None:
+        """In the child of a fork: the run is the parent's. Nothing is put back, since that takes locks; calls pass through."""
+        self._active = False
+
     def _meet(self, module: nn.Module) -> Any:
         """What the module is from now on; see `_known`."""
         try:
+            if is_traced() or in_backward():
+                return None  # not met yet: a call of its own is still to come
             identity_now = id(module)
             self._known[identity_now] = None
             weakref.finalize(module, self._known.pop, identity_now, None).atexit = False
-            if module._compiled_call_impl is not None or hasattr(module, "_torchdynamo_orig_callable"):
+            if module._compiled_call_impl is not None or "_torchdynamo_orig_callable" in vars(module):
                 self._users_own(module)
                 self._known[identity_now] = _WATCHED
                 return _WATCHED
@@ -165,56 +199,63 @@ class Models:
                 del self._known[identity_now]  # its first call makes its parameters; the second one finds it
                 return _WATCHED
             parameters = sum(p.numel() for p in module.parameters())
-            if parameters == 0:
+            if parameters == 0 or self._too_many():
                 return None
             identity = self._units.add("model", module, frame=caller(2), parameters=parameters)
             model = Model(identity, module, parameters)
             self._known[identity_now] = model
             self._models.append(model)
-            module._compiled_call_impl = self._dispatcher(model, module)
             return model
         except Exception as error:
             self._on_fault("models", error)
             return None
 
+    def _too_many(self) -> bool:
+        if len(self._models) < MOST:
+            return False
+        self._on_fault("models", RuntimeError(f"There were more than {MOST} of them; the others ran as they were."))
+        return True
+
     def _users_own(self, module: nn.Module) -> None:
         identity = self._units.add("model", module, frame=caller(3), parameters=None)
-        self._units.change(identity, state="eager", reason="It was compiled already; STC only watches.")
+        self._units.change(identity, state="eager", reason=WATCHED)
 
-    def _dispatcher(self, model: Model, module: nn.Module) -> Callable[..., Any]:
-        busy, on_call = self._busy, self._on_call
-        reference, call = model.ref, type(module)._call_impl
-
-        def eager(*args: Any, **kwargs: Any) -> Any:
-            alive = reference()
-            assert alive is not None  # its own call led here
-            return call(alive, *args, **kwargs)
-
-        def dispatch(*args: Any, **kwargs: Any) -> Any:
-            if getattr(busy, "depth", 0) or not self._active:
-                return eager(*args, **kwargs)
-            busy.depth, self.running = 1, model
+    def _call(self, model: Model, module: nn.Module, args: Any, kwargs: Any) -> Any:
+        """An outermost call of a model's, on whatever thread."""
+        assert self._original is not None
+        mine = threading.get_ident() == self._thread
+        if mine:
+            self.running = model
+        try:
             try:
-                try:
-                    on_call(model, caller(1))
-                except Exception as error:
-                    self._on_fault("models", error)
-                model.calls += 1
-                if model.mode == "e" or model.compiled is None:
-                    return eager(*args, **kwargs)
-                return self._call_compiled(model, eager, args, kwargs)
-            finally:
-                busy.depth, self.running = 0, None
+                self._on_call(model, caller(2))
+            except Exception as error:
+                self._on_fault("models", error)
+            model.calls += 1
+            if mine and model.mode == "c" and model.compiled is not None and self._may_compile(model):
+                return self._call_compiled(model, module, args, kwargs)
+            return self._original(module, *args, **kwargs)
+        finally:
+            if mine:
+                self.running = None
 
-        dispatch.stc_model = model  # type: ignore[attr-defined]
-        return dispatch
+    def _may_compile(self, model: Model) -> bool:
+        reason = why_not_compiled()
+        if reason is not None:
+            model.kept_eager = reason
+            return False
+        if in_backward():
+            # A checkpoint computes again: a model compiled, as it was, but what was a part of an eager one eager.
+            return model.turn == self.turn
+        model.turn = self.turn
+        return True
 
-    def _call_compiled(self, model: Model, eager: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+    def _call_compiled(self, model: Model, module: nn.Module, args: Any, kwargs: Any) -> Any:
         import torch
 
-        assert model.compiled is not None
+        assert model.compiled is not None and self._original is not None
         if not self._eval_compiled and not torch.is_grad_enabled():
-            return eager(*args, **kwargs)
+            return self._original(module, *args, **kwargs)
         if self._autocast is None:
             out = model.compiled(*args, **kwargs)
         else:

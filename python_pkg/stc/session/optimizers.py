@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import functools
 import gc
+import threading
 import types
 import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from stc.capture.torch_compat.circumstances import why_not_compiled
+
 from .earlier import code_of
-from .models import Mode
+from .models import MOST, Mode
 from .units import Units, caller
 
 if TYPE_CHECKING:
@@ -78,6 +81,10 @@ class Optimizers:
         self._on_ran = on_ran
         self._on_fault = on_fault
         self._managed: list[Managed] = []
+        self._taken: set[int] = set()  # ids of the optimizers among them that live
+        self._of_use = MOST  # so many managed ones are no reason to look for dead ones
+        self._active = False
+        self._thread = 0
         self.stepping: Managed | None = None  # the one whose step is running now
 
     def install(self) -> None:
@@ -89,8 +96,10 @@ class Optimizers:
         @functools.wraps(original)
         def __init__(optimizer: Optimizer, *args: Any, **kwargs: Any) -> None:
             original(optimizer, *args, **kwargs)
-            self._take(optimizer)
+            if self._active:  # else the run has ended, and another library's constructor leads here still
+                self._take(optimizer)
 
+        self._active, self._thread = True, threading.get_ident()
         self._patches.set(Optimizer, "__init__", __init__)
         for value in gc.get_objects():
             if issubclass(type(value), Optimizer):
@@ -138,6 +147,7 @@ class Optimizers:
 
     def restore(self, *, keep: bool) -> None:
         """Put every bound step back; with ``keep`` compiled ones stay."""
+        self._active = False
         for managed in self._managed:
             kept = keep and managed.compiled is not None and managed.mode == "c"
             managed.active = kept
@@ -155,19 +165,40 @@ class Optimizers:
             except Exception as error:
                 self._on_fault("optimizers", error)
 
+    def abandon(self) -> None:
+        """In the child of a fork: the run is the parent's. Steps are as they were."""
+        self._active = False
+        for managed in self._managed:
+            managed.active = False
+
     def _take(self, optimizer: Optimizer) -> None:
+        try:
+            self._take_over(optimizer)
+        except Exception as error:  # half made, for one; it stays as it is
+            self._on_fault("optimizers", error)
+
+    def _take_over(self, optimizer: Optimizer) -> None:
         from torch.optim import Optimizer as Base
 
+        if "param_groups" not in vars(optimizer):
+            return  # not made yet, or never finished
         if isinstance(vars(optimizer).get("optimizer"), Base):
             return  # a wrapper such as accelerate's: the optimizer inside it is the one that steps
-        if any(m.optimizer() is optimizer for m in self._managed):
+        if id(optimizer) in self._taken:
             return
+        if len(self._managed) >= 2 * self._of_use:  # a sweep lets go of its optimizers
+            self._managed = [m for m in self._managed if m.identity is not None or m.optimizer() is not None]
+            self._of_use = max(MOST, len(self._managed))
         managed = Managed(optimizer)
         self._managed.append(managed)
+        self._taken.add(id(optimizer))
+        weakref.finalize(optimizer, self._taken.discard, id(optimizer)).atexit = False
 
         @functools.wraps(managed.own or type(optimizer).step)
         def step(optimizer: Optimizer, *args: Any, **kwargs: Any) -> Any:
-            if not managed.active or self.stepping is not None:
+            if managed.optimizer() is not optimizer:  # a copy that took all attributes along
+                return type(optimizer).step(optimizer, *args, **kwargs)
+            if not managed.active or self.stepping is not None or threading.get_ident() != self._thread:
                 return managed.before(optimizer, *args, **kwargs)
             return self._step(managed, optimizer, args, kwargs)
 
@@ -180,10 +211,16 @@ class Optimizers:
             if managed.identity is None:
                 self._meet(managed, optimizer)
             managed.calls += 1
-            if managed.mode == "e" or managed.compiled is None or args or kwargs:
-                result = managed.before(optimizer, *args, **kwargs)
-            else:
+            if (
+                managed.mode == "c"
+                and managed.compiled is not None
+                and not args
+                and not kwargs
+                and not why_not_compiled()
+            ):
                 result = self._compiled_step(managed, optimizer)
+            else:
+                result = managed.before(optimizer, *args, **kwargs)
         finally:
             self.stepping = None
         try:
@@ -197,6 +234,9 @@ class Optimizers:
 
     def _meet(self, managed: Managed, optimizer: Optimizer) -> None:
         try:
+            if sum(1 for m in self._managed if m.identity is not None) >= MOST:
+                managed.active = False
+                raise RuntimeError(f"There were more than {MOST} of them; the others ran as they were.")
             count = sum(p.numel() for g in optimizer.param_groups for p in g["params"])
             managed.identity = self._units.add("optimizer", optimizer, frame=caller(2), parameters=count)
             self._on_meet(managed)

@@ -9,6 +9,7 @@ import logging
 import os
 import threading
 import time
+import weakref
 from collections.abc import Callable
 from contextlib import ExitStack
 from types import FrameType, TracebackType
@@ -70,6 +71,7 @@ class Session:
         self.origin = origin
         self.report: Report | None = None
         self.run_id = new_run_id()
+        self.abandoned = False
         self._on_progress = on_progress
         self._entered = entered
         self._store = store
@@ -87,6 +89,7 @@ class Session:
     def __enter__(self) -> Session:
         check_target(self.options.target)
         self._started = time.perf_counter()
+        _running.add(self)
         self._open()
         try:
             self._listen()
@@ -104,6 +107,9 @@ class Session:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
+        if self.abandoned:
+            self._undo.close()
+            return
         status, partial = _status(error)
         try:
             self._close(error)
@@ -165,10 +171,18 @@ class Session:
 
     # ------------------------------------------------------------------ while it runs
 
+    def abandon(self) -> None:
+        """This is the child of a fork: the run is its parent's, whose threads may have held any lock. Nothing is noted here."""
+        self.abandoned = True
+        if self._training is not None:
+            self._training.abandon()
+
     def _step(self) -> int | None:
         return None if self._training is None else int(self._training.clock.index)
 
     def _sink(self, event: Event) -> None:
+        if self.abandoned:
+            return
         if isinstance(event, RunProgress):
             if self._on_progress is not None:
                 self._on_progress(event.progress)
@@ -191,6 +205,8 @@ class Session:
             self._writer.artefact(name, text)
 
     def _emit(self, event: Event) -> None:
+        if self.abandoned:
+            return
         with self._lock:
             if isinstance(event, StepsMeasured):
                 self._measured = event  # only the last counts
@@ -289,6 +305,18 @@ class Session:
         if self._training is not None:
             events.append(StepsTaken(series=self._training.clock.series()))
         return judge(fold(events))
+
+
+_running: weakref.WeakSet[Session] = weakref.WeakSet()
+
+
+def _forked() -> None:
+    for session in list(_running):
+        session.abandon()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forked)
 
 
 def _status(error: BaseException | None) -> tuple[Status, str | None]:

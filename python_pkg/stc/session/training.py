@@ -11,6 +11,7 @@ from statistics import median
 from types import FrameType
 from typing import Any
 
+from stc.capture.torch_compat.circumstances import in_backward
 from stc.options import Options
 from stc.plan.policy import LoopPolicy
 from stc.plan.worth import History, Shape, estimate_compile
@@ -24,6 +25,7 @@ from .marks import CudaMarks
 from .models import Model, Models
 from .optimizers import Managed, Optimizers
 from .patches import Patches
+from .twice import Twice
 from .units import Units
 
 # So many backward passes without an update, and the loop is taken for one that has no optimizer.
@@ -80,6 +82,8 @@ class Training:
             self.units, backend, self._patches, on_meet=self._on_meet, on_step=self._on_update, on_ran=on_ran,
             on_fault=on_fault,
         )  # fmt: skip
+        self.twice = Twice(self.models)
+        self._active = False
         self._on_fault = on_fault
         self._after_step = after_step
 
@@ -91,17 +95,38 @@ class Training:
         original = torch.autograd.backward
 
         def backward(*args: Any, **kwargs: Any) -> Any:
-            result = original(*args, **kwargs)
+            # One within another, as a checkpoint's, is not a pass of its own.
+            mine = self._active and threading.get_ident() == self._thread and not in_backward()
+            if not mine:
+                return original(*args, **kwargs)
             try:
-                self._on_backward()
-            except Exception as error:
-                self._on_fault("steps", error)
+                result = original(*args, **kwargs)
+            except RuntimeError as error:
+                told = error  # the name is gone when a lambda looks for it
+                self._guarded(lambda: self.twice.failed(told, list(self._called)))
+                raise
+            again = kwargs.get("create_graph") or (len(args) > 3 and args[3])
+            self._guarded(lambda: self._on_backward(again=bool(again)))
             return result
 
+        self._active = True
         self._patches.set(torch.autograd, "backward", backward)
+
+    def abandon(self) -> None:
+        """In the child of a fork: the run is the parent's, and everything is as it would be without one."""
+        self._active = False
+        self.models.abandon()
+        self.optimizers.abandon()
+
+    def _guarded(self, note: Callable[[], None]) -> None:
+        try:
+            note()
+        except Exception as error:
+            self._on_fault("steps", error)
 
     def restore(self, *, keep: bool) -> None:
         """Put every hook back. Each part is restored even if another fails."""
+        self._active = False
         for undo in (
             lambda: self.models.restore(keep=keep), lambda: self.optimizers.restore(keep=keep), self._patches.undo
         ):  # fmt: skip
@@ -162,6 +187,7 @@ class Training:
         if threading.get_ident() != self._thread:
             return
         self.clock.activity()
+        self.twice.look(model, frame)
         if model not in self._called:
             self._called[model] = None
             if model.calls == 0 and self._options.plan == "inductor":
@@ -175,9 +201,11 @@ class Training:
         if self._options.plan == "inductor":
             self.optimizers.set_mode(managed, "c")
 
-    def _on_backward(self) -> None:
-        if threading.get_ident() != self._thread or not self._called:
+    def _on_backward(self, *, again: bool) -> None:
+        if not self._called:
             return
+        if again:
+            self.twice.seen(list(self._called))
         self._passes += 1
         if self._anchor is not None and self._passes <= PASSES_WITHOUT_UPDATE:
             return
@@ -220,6 +248,7 @@ class Training:
         passes, self._passes = max(1, self._passes), 0
         self._called.clear()
         self._stepped.clear()
+        self.models.turn += 1
         self._after_step(self._choose(loop, called, stepped, passes))
 
     def _signature(self, called: list[Model], managed: Managed | None) -> str:

@@ -21,12 +21,13 @@ class Units:
     def __init__(self, emit: Callable[[Event], None]) -> None:
         self._emit = emit
         self._units: dict[str, Unit] = {}
+        self._counts: dict[str, int] = {}
         self._sources: set[str] = set()
 
     def add(self, kind: str, value: Any, *, frame: FrameType | None, parameters: int | None) -> str:
         """A model or optimizer met for the first time; returns its id."""
-        count = sum(1 for u in self._units.values() if u.kind == kind)
-        identity = f"{kind}-{count + 1}"
+        self._counts[kind] = self._counts.get(kind, 0) + 1
+        identity = f"{kind}-{self._counts[kind]}"
         caller = user_frame(frame)
         if caller is not None:
             self._note_source(caller.f_code.co_filename)

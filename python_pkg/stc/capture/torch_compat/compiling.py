@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
+from importlib import import_module
 from typing import Any
 
 
@@ -35,7 +36,7 @@ def around_compiles(before: Callable[[], None], after: Callable[[], None]) -> It
 
 
 class _Quiet(logging.Filter):
-    """Holds back what the compilers log at length and the report says in a sentence."""
+    """Holds back what the compilers log at length and the report says in a sentence, unless the user has asked for logs."""
 
     NAMES = (
         "torch._dynamo",
@@ -47,28 +48,54 @@ class _Quiet(logging.Filter):
     )
 
     def filter(self, record: logging.LogRecord) -> bool:
-        return record.levelno >= logging.CRITICAL or not record.name.startswith(self.NAMES)
+        return record.levelno >= logging.CRITICAL or not record.name.startswith(self.NAMES) or _logs_wanted()
+
+
+def _logs_wanted() -> bool:
+    """Whether the user has set TORCH_LOGS, or called `torch._logging.set_logs`."""
+    from torch._logging import _internal
+
+    state = getattr(_internal, "log_state", None)
+    return bool(getattr(state, "log_qname_to_level", None) or getattr(state, "artifact_names", None))
+
+
+# What training must not depend on, by module: name and value while a run lasts.
+_SETTINGS: dict[str, dict[str, Any]] = {
+    "torch._dynamo.config": {
+        # A frame that cannot be compiled runs eager. A user's own error inside a compiled region then surfaces as eager
+        # raises it, since the frame is run again by Python.
+        "suppress_errors": True,
+        "error_on_recompile": False,
+        "fail_on_recompile_limit_hit": False,
+        "skip_nnmodule_hook_guards": False,  # else a hook that is added later is never called
+        "use_numpy_random_stream": True,  # else numpy's random numbers are torch's, which are others
+    },
+}
 
 
 @contextmanager
 def soft_errors() -> Iterator[None]:
-    """While it lasts, a frame that cannot be compiled runs eager instead of raising, and torch does not log it at length.
+    """While it lasts, what compiled code cannot do runs eager instead of raising, and torch does not log it at length.
 
-    A user's own error inside a compiled region then surfaces as eager raises it, since the frame is run again by Python.
+    Settings that the user changes meanwhile stay as they are.
     """
-    from torch._dynamo import config
-
     quiet = _Quiet()
     # torch gives each of its parts a handler of its own.
     loggers = [logging.getLogger(), *(v for n, v in logging.root.manager.loggerDict.items() if n.startswith("torch"))]
     handlers = {h for v in loggers if isinstance(v, logging.Logger) and v.name != "torch.__trace" for h in v.handlers}
-    before = config.suppress_errors
-    config.suppress_errors = True
-    for handler in handlers:
-        handler.addFilter(quiet)
-    try:
-        yield
-    finally:
-        config.suppress_errors = before
+    with ExitStack() as undo:
+        for module, wanted in _SETTINGS.items():
+            config = import_module(module)
+            for name, value in wanted.items():
+                if hasattr(config, name):  # a torch that lacks it does not do it either
+                    undo.callback(_put_back, config, name, value, getattr(config, name))
+                    setattr(config, name, value)
         for handler in handlers:
-            handler.removeFilter(quiet)
+            undo.callback(handler.removeFilter, quiet)
+            handler.addFilter(quiet)
+        yield
+
+
+def _put_back(config: Any, name: str, ours: Any, before: Any) -> None:
+    if getattr(config, name) == ours:
+        setattr(config, name, before)

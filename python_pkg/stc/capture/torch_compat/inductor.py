@@ -128,7 +128,8 @@ def watch_scheduler(on_graph: Callable[[Snapshot], None], on_fault: Fault, versi
         return nodes
 
     def uuid(self: Any) -> Any:
-        return f"stc-{version}" if theirs is None else (f"stc-{version}", theirs.uuid())
+        own = f"stc-{version}-{_donated()}"
+        return own if theirs is None else (own, theirs.uuid())
 
     # A pass without a uuid keeps a graph out of the cache; chained to one, ours has to do the same.
     known = theirs is None or isinstance(theirs, bases)
@@ -153,6 +154,36 @@ def watch_scheduler(on_graph: Callable[[Snapshot], None], on_fault: Fault, versi
     def undo() -> None:
         if getattr(config, _PASS) is ours:
             setattr(config, _PASS, theirs)
+
+    return undo
+
+
+def _donated() -> Any:
+    """Which saved tensors the backward graph that is being compiled may overwrite; torch leaves that out of its cache key."""
+    from torch._inductor import utils
+
+    donated = getattr(utils, "get_donated_idxs", None)
+    return None if donated is None else donated()
+
+
+def spare_saved_tensors() -> Undo:
+    """Let no backward graph overwrite what its forward saved: else it fails, at the step that first keeps its graph.
+
+    Only while graphs have a cache key of ours: code of the other kind, taken for this one, would compute nonsense.
+
+    Raises:
+        Missing: this torch has no such setting.
+    """
+    from torch._functorch import config
+
+    if not hasattr(config, "donated_buffer"):
+        raise Missing("AOTAutograd has no donated buffers")
+    before = config.donated_buffer
+    config.donated_buffer = False
+
+    def undo() -> None:
+        if config.donated_buffer is False:
+            config.donated_buffer = before
 
     return undo
 
