@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import nbformat
@@ -48,8 +49,10 @@ def run_all(page: Page) -> None:
 
 
 @pytest.fixture
-def page(context: BrowserContext, lab: Lab) -> Page:
-    return visit(context, lab)
+def page(context: BrowserContext, lab: Lab) -> Iterator[Page]:
+    page = visit(context, lab)
+    yield page
+    page.evaluate("async () => { await window.jupyterapp.serviceManager.sessions.shutdownAll(); }")
 
 
 def test_a_run_is_followed_live_and_its_end_is_announced(page: Page, lab: Lab) -> None:
